@@ -68,6 +68,9 @@ type Failure struct {
 	Seq      int      `json:"seq,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
 	Evidence []string `json:"evidence,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
 }
 
 // Gap is something a tape lacks, and why.
@@ -79,6 +82,9 @@ type Gap struct {
 	Why  string `json:"why,omitempty"`
 	// Fix is the switch of the instrumentation that closes the gap.
 	Fix string `json:"fix,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
 }
 
 // Tool is a tool definition as the model was given it.
@@ -87,6 +93,9 @@ type Tool struct {
 	Description   string          `json:"description,omitempty"`
 	Schema        json.RawMessage `json:"schema,omitempty"`
 	SchemaVersion string          `json:"schema_version,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
 }
 
 // Redaction carries the policy that redacted the tape, whole enough to redact
@@ -96,6 +105,9 @@ type Redaction struct {
 	Policy string `json:"policy"`
 	// Rules is the policy as configuration; see internal/redact.
 	Rules json.RawMessage `json:"rules,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
 }
 
 // Tape is a whole tape in memory.

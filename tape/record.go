@@ -117,11 +117,15 @@ func (r *Record) KindOf() Kind {
 // Failed reports whether the recorded call failed.
 func (r *Record) Failed() bool { return r.Error != nil }
 
-// Error is the recorded failure of a call.
+// Error is the recorded failure of a call. A failure recorded as a bare string
+// reads as its Message.
 type Error struct {
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 	Type    string `json:"type,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
 }
 
 // Body refers to content held outside the tape.
@@ -133,7 +137,13 @@ type Body struct {
 	MediaType string `json:"media_type,omitempty"`
 	// Of is "args" or "result"; "" means result.
 	Of string `json:"of,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
 }
+
+// IsArgs reports whether the body stands for the arguments, not the result.
+func (b *Body) IsArgs() bool { return b.Of == "args" }
 
 // Member is one member of a JSON object this package keeps without knowing it.
 type Member struct {

@@ -1,0 +1,89 @@
+package tape
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Writer writes a tape line by line, each line in one Write of the output. It
+// is not safe for concurrent use.
+type Writer struct {
+	out io.Writer
+	buf []byte
+	// lines counts what was written.
+	lines int
+}
+
+// NewWriter returns a writer to out, which it neither buffers nor closes.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// WriteManifest writes the manifest, which must be the first line.
+func (w *Writer) WriteManifest(m *Manifest) error {
+	if w.lines > 0 {
+		return errors.New("the manifest must be the first line of a tape")
+	}
+	line, err := m.AppendJSON(w.buf[:0])
+	if err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	return w.line(line)
+}
+
+// Write writes a record. Nothing is written of a record that has a member that
+// is not JSON.
+func (w *Writer) Write(r *Record) error {
+	line, err := r.AppendJSON(w.buf[:0])
+	if err != nil {
+		return fmt.Errorf("record %d: %w", r.Seq, err)
+	}
+	return w.line(line)
+}
+
+func (w *Writer) line(line []byte) error {
+	line = append(line, '\n')
+	w.buf = line
+	w.lines++
+	_, err := w.out.Write(line)
+	return err
+}
+
+// WriteTape writes a whole tape: the manifest, if there is one, and the records.
+func (w *Writer) WriteTape(t *Tape) error {
+	if t.Manifest != nil {
+		if err := w.WriteManifest(t.Manifest); err != nil {
+			return err
+		}
+	}
+	for i := range t.Records {
+		if err := w.Write(&t.Records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFile writes a tape to a file, readable by its owner only since tapes
+// hold what users said. The file appears whole or not at all: it is written
+// beside its place, synced and renamed.
+func WriteFile(path string, t *Tape) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	buffered := bufio.NewWriterSize(temp, 64<<10)
+	err = NewWriter(buffered).WriteTape(t)
+	err = errors.Join(err, buffered.Flush(), temp.Sync(), temp.Close())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.Rename(temp.Name(), path)
+}
