@@ -1,0 +1,2 @@
+// Package redact replaces secrets in texts and JSON by "[REDACTED:<type>]".
+package redact

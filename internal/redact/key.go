@@ -1,0 +1,186 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// keyTables say which names are secret. All words are lower case; a phrase is
+// words with one space between.
+type keyTables struct {
+	// Phrases maps a run of words to the type of what it names. A phrase that
+	// ends in "!" is strong: it stays secret when unknown words follow.
+	Phrases []keyPhrase `json:"phrases"`
+	// Before are words that turn the phrase after them into something else:
+	// "next token", "has password".
+	Before []string `json:"before"`
+	// After are words that turn the phrase before them into something else:
+	// "token count", "password policy".
+	After []string `json:"after"`
+	// Same are words after a phrase that leave it what it is: "password value".
+	Same []string `json:"same"`
+	// Allow are whole names that are never secret.
+	Allow []string `json:"allow,omitempty"`
+}
+
+type keyPhrase struct {
+	Words  string `json:"words"`
+	Type   string `json:"type"`
+	Strong bool   `json:"strong,omitempty"`
+	// Suffix phrases match the end of one word: "dbpassword".
+	Suffix bool `json:"suffix,omitempty"`
+}
+
+type keyMatcher struct {
+	phrases map[string][]phrase // by first word
+	suffix  []phrase
+	before  map[string]bool
+	after   map[string]bool
+	same    map[string]bool
+	allow   map[string]bool
+}
+
+type phrase struct {
+	words  []string
+	typ    string
+	strong bool
+}
+
+func newKeyMatcher(t keyTables, off map[string]bool) *keyMatcher {
+	m := &keyMatcher{
+		phrases: map[string][]phrase{},
+		before:  set(t.Before), after: set(t.After), same: set(t.Same), allow: map[string]bool{},
+	}
+	for _, a := range t.Allow {
+		m.allow[strings.Join(splitWords(a), " ")] = true
+	}
+	for _, kp := range t.Phrases {
+		if off[kp.Type] {
+			continue
+		}
+		p := phrase{words: splitWords(kp.Words), typ: kp.Type, strong: kp.Strong}
+		m.phrases[p.words[0]] = append(m.phrases[p.words[0]], p)
+		if kp.Suffix {
+			m.suffix = append(m.suffix, phrase{words: []string{strings.Join(p.words, "")}, typ: kp.Type, strong: kp.Strong})
+		}
+	}
+	return m
+}
+
+func set(words []string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
+
+// match judges a name already split into words; dot[i] says that a path
+// separator stands before word i.
+func (m *keyMatcher) match(words []string, dot []bool) (string, bool) {
+	if len(words) == 0 || m.allow[strings.Join(words, " ")] {
+		return "", false
+	}
+	for i := range words {
+		for _, p := range m.phrases[words[i]] {
+			if hasPhrase(words[i:], p.words) && m.stands(words, dot, i, i+len(p.words), p.strong) {
+				return p.typ, true
+			}
+		}
+		for _, p := range m.suffix {
+			if strings.HasSuffix(words[i], p.words[0]) && m.stands(words, dot, i, i+1, p.strong) {
+				return p.typ, true
+			}
+		}
+	}
+	return "", false
+}
+
+func hasPhrase(words, p []string) bool {
+	if len(words) < len(p) {
+		return false
+	}
+	for i := range p {
+		if words[i] != p[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// stands reports whether the phrase words[i:j] keeps its meaning among its
+// neighbours.
+func (m *keyMatcher) stands(words []string, dot []bool, i, j int, strong bool) bool {
+	if i > 0 && !dot[i] && m.before[words[i-1]] {
+		return false
+	}
+	for k := j; k < len(words); k++ {
+		switch w := words[k]; {
+		case m.after[w]:
+			return false
+		case m.same[w] || isNumber(w):
+		case strong || dot[k]:
+			return true
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(w string) bool {
+	for i := range len(w) {
+		if w[i] < '0' || w[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// splitWords splits a name at everything that is not a letter or digit and at
+// changes of case: "X-API-Key", "xApiKey" and "x.api_key" all give x, api, key.
+func splitWords(name string) []string {
+	w, _ := splitName(name)
+	return w
+}
+
+func splitName(name string) (words []string, dot []bool) {
+	start := -1
+	sawDot := false
+	flush := func(end int) {
+		if start >= 0 {
+			words = append(words, strings.ToLower(name[start:end]))
+			dot = append(dot, sawDot && len(dot) > 0)
+			start, sawDot = -1, false
+		}
+	}
+	var prev rune
+	for i, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush(i)
+			if r == '.' || r == '/' || r == '[' || r == ']' {
+				sawDot = true
+			}
+		case start < 0:
+			start = i
+		case unicode.IsUpper(r) && !unicode.IsUpper(prev):
+			flush(i)
+			start = i
+		case unicode.IsUpper(prev) && unicode.IsUpper(r):
+			// The last capital of a run belongs to the word after it: APIKey.
+			n, _ := utf8.DecodeRuneInString(name[i+utf8.RuneLen(r):])
+			if unicode.IsLower(n) {
+				flush(i)
+				start = i
+			}
+		case unicode.IsDigit(r) != unicode.IsDigit(prev):
+			flush(i)
+			start = i
+		}
+		prev = r
+	}
+	flush(len(name))
+	return words, dot
+}

@@ -1,0 +1,144 @@
+package redact
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxPasses bounds how often a text is scanned until nothing is found in
+	// it any more. One replacement rarely uncovers another.
+	maxPasses = 16
+	// maxNesting bounds JSON inside JSON strings; each level doubles the
+	// escapes, so real data stays far below.
+	maxNesting = 16
+)
+
+// Text redacts one text: JSON texts by their members, others by rules over the
+// text. It returns s itself when there is nothing to redact.
+func (p *Policy) Text(s string) (string, []Hit) {
+	var hits []Hit
+	out := p.text(s, 0, func(path string, typ string) { hits = append(hits, Hit{path, typ}) })
+	return out, hits
+}
+
+// text redacts to a fixed point, which is what makes redaction idempotent.
+func (p *Policy) text(s string, nest int, hit func(path, typ string)) (out string) {
+	defer func() {
+		// Fail closed: what a rule could not judge is not passed on.
+		if recover() != nil {
+			out = Placeholder(TypeError)
+			hit("", TypeError)
+		}
+	}()
+	for range maxPasses {
+		if nest < maxNesting && looksJSON(s) {
+			if out, ok := p.jsonText(s, nest, hit); ok {
+				return out
+			}
+		}
+		next := p.plain(s, hit)
+		if next == s {
+			return s
+		}
+		s = next
+	}
+	hit("", TypeError)
+	return Placeholder(TypeError)
+}
+
+// looksJSON is a cheap guess; only parsing decides.
+func looksJSON(s string) bool {
+	i, j := 0, len(s)-1
+	for i < len(s) && isJSONSpace(s[i]) {
+		i++
+	}
+	for j > i && isJSONSpace(s[j]) {
+		j--
+	}
+	if j <= i {
+		return false
+	}
+	switch s[i] {
+	case '{':
+		return s[j] == '}'
+	case '[':
+		return s[j] == ']'
+	case '"':
+		return s[j] == '"'
+	}
+	return false
+}
+
+func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// plain applies the rules once to a text that is not JSON.
+func (p *Policy) plain(s string, hit func(path, typ string)) string {
+	var buf [8]span
+	spans := p.keyed(s, buf[:0])
+	spans = p.scan.find(s, spans)
+	if len(spans) == 0 {
+		return s
+	}
+	return p.replace(s, spans, hit)
+}
+
+// replace puts placeholders over the spans. Overlapping spans become one, a
+// span that cuts a placeholder takes all of it, and one that holds nothing but
+// placeholders is left alone: so each pass leaves less text to scan.
+func (p *Policy) replace(s string, spans []span, hit func(path, typ string)) string {
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(spans); {
+		sp := spans[i]
+		for i++; i < len(spans) && spans[i].start < sp.end; i++ {
+			sp.end = max(sp.end, spans[i].end)
+		}
+		sp.start, sp.end = widen(s, sp.start, sp.end)
+		sp.start = max(sp.start, done)
+		if sp.end <= sp.start || onlyPlaceholders(s[sp.start:sp.end]) {
+			continue
+		}
+		b.WriteString(s[done:sp.start])
+		b.WriteString(Placeholder(sp.typ))
+		done = sp.end
+		hit("", sp.typ)
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// widen moves the ends of a range out of placeholders they fall into.
+func widen(s string, start, end int) (int, int) {
+	const most = len(placeholderHead) + maxTypeLen + 1
+	if i := strings.LastIndex(s[max(0, start-most):min(len(s), start+len(placeholderHead))], placeholderHead); i >= 0 {
+		i += max(0, start-most)
+		if n := placeholderLen(s[i:]); i < start && i+n > start {
+			start = i
+		}
+	}
+	from := max(0, end-most)
+	if i := strings.LastIndex(s[from:min(len(s), end+len(placeholderHead))], placeholderHead); i >= 0 {
+		i += from
+		if n := placeholderLen(s[i:]); i < end && i+n > end {
+			end = i + n
+		}
+	}
+	return start, end
+}
+
+func onlyPlaceholders(s string) bool {
+	for s != "" {
+		n := placeholderLen(s)
+		if n == 0 {
+			return false
+		}
+		s = s[n:]
+	}
+	return true
+}
