@@ -1,0 +1,25 @@
+// Package otlpfile reads traces and logs that lie about in files: OTLP JSON
+// (one request a line, pretty-printed, several documents one after another, or
+// an array of requests), OTLP protobuf (one message), and the sequences of
+// size-prefixed messages that the file exporter of the collector writes. Gzip
+// and zstd are undone on the way, around the file or around each message.
+//
+//	file ──► gunzip, unzstd ──► frames ──► format ──► Document
+//	            source.go      jsonframe.go  otlpjson.go
+//	                           protoframe.go otlpproto.go
+//
+// It promises that nothing is read as less than it is. Input that is empty,
+// cut, or valid JSON of another kind is an error and never a trace with no
+// spans; an error is one line that names the file, the line or the document,
+// and the member. Every document is checked against the OTLP schema before
+// pdata decodes it, because pdata skips what it does not know, stops an object
+// at an empty member name and recurses as deep as the input does. Ids may be
+// hex in either case or base64; members may be spelled in camel or snake case,
+// numbers may be strings, enums may be names.
+//
+// It costs one pass to check, one to decode, and memory for one document at a
+// time: a few times its size, bounded by [WithMaxDocument].
+//
+// A further JSON format is a file that implements jsonFormat and a line in
+// jsonFormats.
+package otlpfile

@@ -1,0 +1,91 @@
+package otlpfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// jsonFormat is one kind of JSON document.
+type jsonFormat interface {
+	// claims reports whether an object with these members is of this kind. It
+	// looks at names alone, so that a faulty document is still recognised and
+	// its fault named.
+	claims(members []string) bool
+	// decode reads a valid JSON object. Errors about a place are *fault.
+	decode(doc []byte) (*Document, error)
+}
+
+// jsonFormats are asked in order, most specific first.
+var jsonFormats = []jsonFormat{otlpJSON{}}
+
+// strangers are objects that people take for traces, and what to say then.
+var strangers = []struct {
+	members []string
+	what    string
+}{
+	{[]string{"resourceMetrics"}, "OTLP metrics, which hold no calls"},
+	{[]string{"tape"}, "a tape, not a trace"},
+	{[]string{"seq", "tool"}, "a tape record, not a trace"},
+	{[]string{"batches"}, "a Tempo trace"},
+	{[]string{"data"}, "perhaps the answer of a Jaeger query"},
+}
+
+func decodeJSON(doc []byte) (*Document, error) {
+	var raw json.RawMessage
+	if err := json.Unmarshal(doc, &raw); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, &fault{offset: int(syntax.Offset) - 1, err: fmt.Errorf("not valid JSON: %w", err)}
+		}
+		return nil, fmt.Errorf("not valid JSON: %w", err)
+	}
+	members := memberNames(doc)
+	for _, f := range jsonFormats {
+		if f.claims(members) {
+			return f.decode(doc)
+		}
+	}
+	return nil, refuse(members)
+}
+
+// refuse names what a JSON object is that no format claims.
+func refuse(members []string) error {
+	if len(members) == 0 {
+		return fmt.Errorf("%w: an object without members", ErrFormat)
+	}
+	for _, s := range strangers {
+		if !slices.ContainsFunc(s.members, func(m string) bool { return !slices.Contains(members, m) }) {
+			return fmt.Errorf("%w: %s", ErrFormat, s.what)
+		}
+	}
+	const most = 5
+	list := members[:min(len(members), most)]
+	more := ""
+	if len(members) > most {
+		more = ", …"
+	}
+	return fmt.Errorf("%w: neither resourceSpans nor resourceLogs among the members %s%s",
+		ErrFormat, clipAll(list), more)
+}
+
+func clipAll(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", clip(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// memberNames lists the members of a valid JSON object.
+func memberNames(doc []byte) []string {
+	var names []string
+	c := cursor{b: doc}
+	for name := range c.object() {
+		names = append(names, name)
+		c.skip()
+	}
+	return names
+}
