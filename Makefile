@@ -1,0 +1,70 @@
+# Build, test and demonstrate Tapedeck. `make help` lists the targets.
+
+GO      ?= go
+TOOLS   := $(CURDIR)/.tools/bin
+# The race detector needs a C compiler; the product itself does not.
+RACE    := $(if $(shell command -v $(shell $(GO) env CC) 2>/dev/null),-race,)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
+COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
+
+.DEFAULT_GOAL := build
+.PHONY: help build demo test e2e lint vet bench fuzz generate check-generate check-tidy clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: bin/tape bin/otelcol-tape ## Build both binaries into bin/
+
+.PHONY: bin/tape bin/otelcol-tape
+bin/tape:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/tape
+
+bin/otelcol-tape:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/otelcol-tape
+
+demo: build ## Record a failing agent run, pull its tape, replay it, show a drift
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
+	$(GO) run ./examples/demo -bin bin
+
+test: ## Unit tests with the race detector and all fuzz seeds, then the end-to-end tests
+	$(GO) vet ./...
+	$(GO) test $(RACE) $(shell $(GO) list ./... | grep -v /test/e2e)
+	$(MAKE) e2e
+
+e2e: build ## End-to-end tests: the real binaries over real sockets
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
+	TAPEDECK_BIN=$(CURDIR)/bin $(GO) test -count=1 -v ./test/e2e/...
+
+lint: $(TOOLS)/golangci-lint ## gofmt, vet and golangci-lint
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
+	$(TOOLS)/golangci-lint run ./...
+
+bench: ## Run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./tape/... ./replay/... ./internal/...
+
+FUZZTIME ?= 20s
+fuzz: ## Run each fuzz target for FUZZTIME (default 20s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; done
+
+generate: $(TOOLS)/mdatagen $(TOOLS)/ocb ## Write all generated files
+	PATH=$(TOOLS):$$PATH $(GO) generate $(addprefix ./,$(addsuffix /...,$(COMPONENTS)))
+	$(TOOLS)/ocb --config builder-config.yaml --skip-get-modules --skip-compilation
+	gofmt -w cmd/otelcol-tape $(COMPONENTS)
+
+check-generate: generate ## Fail when a generated file differs from what is committed
+	@git diff --exit-code -- cmd/otelcol-tape $(COMPONENTS) && test -z "$$(git status --porcelain -- cmd/otelcol-tape $(COMPONENTS))" || \
+	  { git status --short -- cmd/otelcol-tape $(COMPONENTS); echo "generated files are out of date: run make generate" >&2; exit 1; }
+
+check-tidy: ## Fail when go.mod or go.sum is not tidy
+	$(GO) mod tidy -diff
+
+$(TOOLS)/%: internal/tools/install.sh
+	./internal/tools/install.sh $*
+	@touch $@
+
+clean: ## Remove what the other targets built
+	rm -rf bin .tools dist

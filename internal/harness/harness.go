@@ -1,0 +1,211 @@
+// Package harness runs the real binaries on free loopback ports, for end-to-end
+// tests and for the command that measures real traces. It is no part of the
+// product.
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Collector is a running otelcol-tape on a directory store.
+type Collector struct {
+	// Dir holds the store (tapes) and the log (collector.log).
+	Dir string
+	// OTLP, API and Metrics are base URLs.
+	OTLP, API, Metrics string
+
+	cmd    *exec.Cmd
+	exited chan error
+	log    *os.File
+}
+
+// StoreDir is the directory of the store.
+func (c *Collector) StoreDir() string { return filepath.Join(c.Dir, "tapes") }
+
+// LogPath is the file of the collector's own log.
+func (c *Collector) LogPath() string { return filepath.Join(c.Dir, "collector.log") }
+
+// Start runs the distribution in bin with a configuration that has the shape of
+// deploy/local.yaml, on free ports, and waits until its API answers. Settings are
+// given as the collector's --set has them.
+func Start(ctx context.Context, bin, config, dir string, settings ...string) (*Collector, error) {
+	ports, err := FreePorts(4)
+	if err != nil {
+		return nil, err
+	}
+	c := &Collector{
+		Dir:     dir,
+		OTLP:    "http://127.0.0.1:" + ports[1],
+		API:     "http://127.0.0.1:" + ports[2],
+		Metrics: "http://127.0.0.1:" + ports[3] + "/metrics",
+		exited:  make(chan error, 1),
+	}
+	args := []string{"--config", config}
+	for _, s := range settings {
+		args = append(args, "--set", s)
+	}
+	c.cmd = exec.CommandContext(ctx, filepath.Join(bin, "otelcol-tape"), args...)
+	c.cmd.Env = append(os.Environ(),
+		"TAPE_DIR="+c.StoreDir(),
+		"OTLP_GRPC=127.0.0.1:"+ports[0],
+		"OTLP_HTTP=127.0.0.1:"+ports[1],
+		"TAPE_API=127.0.0.1:"+ports[2],
+		"TAPE_METRICS_PORT="+ports[3])
+	if c.log, err = os.OpenFile(c.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return nil, err
+	}
+	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
+	if err := c.cmd.Start(); err != nil {
+		return nil, errors.Join(err, c.log.Close())
+	}
+	go func() { c.exited <- c.cmd.Wait() }()
+	return c, c.await(ctx)
+}
+
+func (c *Collector) await(ctx context.Context) error {
+	const patience = 60 * time.Second
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if _, _, err := Get(ctx, c.API+"/v1/tapes?limit=1"); err == nil {
+			return nil
+		}
+		select {
+		case err := <-c.exited:
+			c.exited <- err
+			text, _ := os.ReadFile(c.LogPath())
+			return errors.Join(fmt.Errorf("collector ended: %w\n%s", err, text), c.log.Close())
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), c.Kill())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return errors.Join(fmt.Errorf("no answer from %s in %s", c.API, patience), c.Kill())
+}
+
+// Stop ends the collector as a service manager does and waits for it.
+func (c *Collector) Stop() error {
+	if err := c.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return c.wait()
+}
+
+// Kill ends the collector without a chance to do anything.
+func (c *Collector) Kill() error {
+	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	var exit *exec.ExitError
+	if err := c.wait(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+func (c *Collector) wait() error {
+	err := <-c.exited
+	c.exited <- err
+	if cerr := c.log.Close(); cerr != nil && !errors.Is(cerr, os.ErrClosed) {
+		err = errors.Join(err, cerr)
+	}
+	return err
+}
+
+// SendJSON posts one OTLP/JSON request and returns the answer's status.
+func (c *Collector) SendJSON(ctx context.Context, body []byte) (int, error) {
+	return c.send(ctx, "application/json", body)
+}
+
+// SendProto posts one OTLP protobuf request and returns the answer's status.
+func (c *Collector) SendProto(ctx context.Context, body []byte) (int, error) {
+	return c.send(ctx, "application/x-protobuf", body)
+}
+
+func (c *Collector) send(ctx context.Context, contentType string, body []byte) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.OTLP+"/v1/traces", bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", contentType)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// Get reads an URL.
+func Get(ctx context.Context, url string) (status int, body []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, body, err
+}
+
+// Eventually calls ok until it holds, for at most the given time.
+func Eventually(ctx context.Context, within time.Duration, ok func() (bool, error)) error {
+	var last error
+	for deadline := time.Now().Add(within); time.Now().Before(deadline) && ctx.Err() == nil; {
+		good, err := ok()
+		if good {
+			return nil
+		}
+		last = err
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.Join(fmt.Errorf("did not come true in %s", within), last, ctx.Err())
+}
+
+// FreePorts asks the system for n ports nobody listens on.
+func FreePorts(n int) ([]string, error) {
+	var ports []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+// Run executes a binary of bin and returns what it printed and its exit code.
+func Run(ctx context.Context, bin, name string, env []string, args ...string) (stdout, stderr string, code int, err error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errOut strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = nil
+	}
+	if cmd.ProcessState != nil {
+		code = cmd.ProcessState.ExitCode()
+	}
+	return out.String(), errOut.String(), code, err
+}
