@@ -68,14 +68,18 @@ type canon struct {
 }
 
 // member is a span of out: "name":value.
-type member struct{ start, nameEnd, end int }
+type member struct {
+	start, nameEnd, end int
+	// escaped is set when the name has an escape in it.
+	escaped bool
+}
 
 // movedObject is the span of an object in out and its members in kept.
 type movedObject struct{ start, end, first, last int }
 
 func (c *canon) release() {
 	c.data = nil
-	if cap(c.out)+cap(c.final)+24*(cap(c.open)+cap(c.kept))+32*cap(c.moved) <= keepScratch {
+	if cap(c.out)+cap(c.final)+32*(cap(c.open)+cap(c.kept))+32*cap(c.moved) <= keepScratch {
 		canonPool.Put(c)
 	}
 }
@@ -169,7 +173,7 @@ func (c *canon) object() error {
 			c.out = append(c.out, ',')
 		}
 		m := member{start: len(c.out)}
-		if err := c.memberName(); err != nil {
+		if m.escaped, err = c.memberName(); err != nil {
 			return err
 		}
 		m.nameEnd = len(c.out)
@@ -190,14 +194,15 @@ func (c *canon) object() error {
 	return nil
 }
 
-func (c *canon) memberName() error {
+func (c *canon) memberName() (escaped bool, err error) {
 	if err := c.quote(); err != nil {
-		return err
+		return false, err
 	}
+	from := len(c.out)
 	if err := c.text(false); err != nil {
-		return err
+		return false, err
 	}
-	return c.colon()
+	return bytes.IndexByte(c.out[from:], '\\') >= 0, c.colon()
 }
 
 func (c *canon) isNull(m member) bool { return c.out[m.nameEnd+1] == 'n' }
@@ -235,7 +240,11 @@ func (c *canon) emit(from, to int) {
 			if n > 0 {
 				c.final = append(c.final, ',')
 			}
-			c.emit(m.start, m.end)
+			if first := c.out[m.nameEnd+1]; first == '{' || first == '[' {
+				c.emit(m.start, m.end)
+			} else {
+				c.final = append(c.final, c.out[m.start:m.end]...)
+			}
 		}
 		c.final = append(c.final, '}')
 		from = object.end
@@ -245,7 +254,7 @@ func (c *canon) emit(from, to int) {
 // compare orders two members by the code points of their names.
 func (c *canon) compare(a, b member) int {
 	x, y := c.out[a.start+1:a.nameEnd-1], c.out[b.start+1:b.nameEnd-1]
-	if bytes.IndexByte(x, '\\') < 0 && bytes.IndexByte(y, '\\') < 0 {
+	if !a.escaped && !b.escaped {
 		// UTF-8 sorts as its code points do.
 		return bytes.Compare(x, y)
 	}

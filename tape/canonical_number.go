@@ -96,16 +96,17 @@ func appendMillionths(dst []byte, n uint64) []byte {
 		return appendRepr(dst, float64(n)/1e6)
 	}
 	dst = strconv.AppendUint(dst, n/1e6, 10)
-	dst = append(dst, '.')
-	decimals := n % 1e6
-	unit := uint64(1e5)
-	for {
-		dst = append(dst, byte('0'+decimals/unit))
-		if decimals %= unit; decimals == 0 {
-			return dst
-		}
-		unit /= 10
+	decimals := [7]byte{'.'}
+	rest := uint32(n % 1e6)
+	for i := 6; i > 0; i-- {
+		decimals[i] = byte('0' + rest%10)
+		rest /= 10
 	}
+	last := 6
+	for last > 1 && decimals[last] == '0' {
+		last--
+	}
+	return append(dst, decimals[:last+1]...)
 }
 
 // appendRepr appends a finite x >= 0 as Python's repr spells it: the shortest

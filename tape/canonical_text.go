@@ -14,9 +14,7 @@ func (c *canon) text(trim bool) error {
 	end := start
 	for {
 		from := c.pos
-		for c.pos < len(c.data) && plain[c.data[c.pos]] {
-			c.pos++
-		}
+		c.pos += plainRun(c.data[from:])
 		if run := c.data[from:c.pos]; len(run) > 0 {
 			if trim && len(c.out) == start {
 				run = run[countSpaces(run):]

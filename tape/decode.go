@@ -21,7 +21,7 @@ func (e *MemberError) Error() string { return fmt.Sprintf("member %q: %s", e.Mem
 // as zero values, see [Verify]; a member of the wrong type is a [*MemberError].
 func (r *Record) UnmarshalJSON(line []byte) error {
 	*r = Record{}
-	return members(line, func(name string, value []byte) error { return r.set(name, value) })
+	return members(line, r.set)
 }
 
 func (r *Record) set(name string, value []byte) error {
@@ -168,8 +168,7 @@ func (r *Record) setBodies(value []byte) error {
 			return wrongType("body", "an object or an array of objects", text)
 		}
 		var b Body
-		err := members(text, func(name string, value []byte) error { return b.set(name, value) })
-		if err != nil {
+		if err := members(text, b.set); err != nil {
 			return err
 		}
 		r.Bodies = append(r.Bodies, b)

@@ -107,12 +107,11 @@ func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
 	e.raw("args", r.Args)
 	e.raw("result", r.Result)
 	e.number("ms", r.MS)
-	e.name("side_effect")
-	switch {
-	case r.SideEffect == nil:
-		e.dst = append(e.dst, nullText...)
-	default:
+	if r.SideEffect != nil {
+		e.name("side_effect")
 		e.dst = strconv.AppendBool(e.dst, *r.SideEffect)
+	} else {
+		e.raw("side_effect", nil)
 	}
 	if r.Clock != "" {
 		e.text("clock", r.Clock)

@@ -77,7 +77,7 @@ func NewReader(in io.Reader, options ...ReaderOption) *Reader {
 // if that has not been read yet.
 func (r *Reader) Manifest() (*Manifest, error) {
 	r.begin()
-	if r.err != nil && r.err != io.EOF { //nolint:errorlint // set by this reader, never wrapped
+	if r.err != nil && !errors.Is(r.err, io.EOF) {
 		return nil, r.err
 	}
 	return r.manifest, nil
@@ -217,7 +217,7 @@ func ReadAll(in io.Reader, options ...ReaderOption) (*Tape, error) {
 	for {
 		record, err := r.Next()
 		switch {
-		case err == io.EOF: //nolint:errorlint // Next promises it bare
+		case errors.Is(err, io.EOF):
 			return t, nil
 		case err != nil:
 			return nil, err
@@ -232,7 +232,7 @@ func ReadFile(path string, options ...ReaderOption) (*Tape, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	t, err := ReadAll(file, options...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
