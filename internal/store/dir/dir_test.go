@@ -1,0 +1,141 @@
+package dir_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/internal/store/dir"
+	"github.com/tapedeck/tapedeck/internal/store/storetest"
+)
+
+func open(t *testing.T) store.Backend {
+	t.Helper()
+	b, err := dir.Open(t.TempDir())
+	require.NoError(t, err)
+	return b
+}
+
+func TestConformance(t *testing.T) {
+	storetest.Backend(t, open)
+}
+
+func TestFilesAreForTheirOwnerAlone(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "new", "store")
+	b, err := dir.Open(root)
+	require.NoError(t, err)
+	require.NoError(t, b.Put(t.Context(), "tapes/failures/a/1.zst", []byte("x")))
+	require.NoError(t, b.Append(t.Context(), "index/date=2026-01-02/hour=03/w-1.jsonl", []byte("x")))
+	require.NoError(t, filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		assert.Equal(t, want, info.Mode().Perm(), p)
+		return nil
+	}))
+}
+
+func TestADirectoryThatCannotBeWrittenIsNamedInOneLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for _, root := range []string{file, filepath.Join(file, "below")} {
+		_, err := dir.Open(root)
+		require.Error(t, err)
+		assert.Contains(t, err.Error(), root)
+		assert.NotContains(t, err.Error(), "\n")
+	}
+	sealed := filepath.Join(t.TempDir(), "sealed")
+	require.NoError(t, os.Mkdir(sealed, 0o500))
+	if f, err := os.Create(filepath.Join(sealed, "probe")); err == nil {
+		require.NoError(t, f.Close())
+		t.Skip("this user may write everywhere")
+	}
+	_, err := dir.Open(sealed)
+	require.ErrorIs(t, err, fs.ErrPermission)
+}
+
+func TestOpenExistingMakesNothing(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "absent")
+	_, err := dir.OpenExisting(root)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.Contains(t, err.Error(), root)
+	assert.NoDirExists(t, root)
+
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err = dir.OpenExisting(file)
+	require.ErrorContains(t, err, "not a directory")
+
+	root = t.TempDir()
+	b, err := dir.OpenExisting(root)
+	require.NoError(t, err)
+	assert.Empty(t, storetest.List(t, b, "tapes/"))
+	entries, err := os.ReadDir(root)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+func TestACrashBeforeTheRenameShowsNothing(t *testing.T) {
+	root := t.TempDir()
+	b, err := dir.Open(root)
+	require.NoError(t, err)
+	require.NoError(t, b.Put(t.Context(), "tapes/failures/a/1.zst", []byte("whole")))
+	left := filepath.Join(root, ".tmp", "put-1")
+	require.NoError(t, os.WriteFile(left, []byte("ha"), 0o600))
+	inPlace := filepath.Join(root, "tapes", "failures", "a", ".1.zst.part")
+	require.NoError(t, os.WriteFile(inPlace, []byte("ha"), 0o600))
+
+	assert.Len(t, storetest.List(t, b, "tapes/"), 1)
+	folders, err := b.Folders(t.Context(), "tapes/")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"failures"}, folders)
+
+	// A young temporary file may belong to another process.
+	_, err = dir.Open(root)
+	require.NoError(t, err)
+	assert.FileExists(t, left)
+	old := time.Now().Add(-2 * time.Hour)
+	require.NoError(t, os.Chtimes(left, old, old))
+	_, err = dir.Open(root)
+	require.NoError(t, err)
+	assert.NoFileExists(t, left)
+}
+
+func TestAFailedPutLeavesNothing(t *testing.T) {
+	root := t.TempDir()
+	b, err := dir.Open(root)
+	require.NoError(t, err)
+	// A folder of the target's name makes the rename fail.
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "tapes", "c", "1.zst", "x"), 0o700))
+	err = b.Put(t.Context(), "tapes/c/1.zst", []byte("data"))
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "1.zst")
+	temps, err := os.ReadDir(filepath.Join(root, ".tmp"))
+	require.NoError(t, err)
+	assert.Empty(t, temps)
+}
+
+func TestAnEmptiedStoreIsFilledAgain(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "store")
+	b, err := dir.Open(root)
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(root))
+	require.NoError(t, b.Put(t.Context(), "tapes/c/1.zst", []byte("data")))
+	assert.Equal(t, "data", storetest.Read(t, b, "tapes/c/1.zst"))
+}
+
+func TestALongPathIsAnErrorNotAPanic(t *testing.T) {
+	b := open(t)
+	name := strings.Repeat("a/", 3000) + "a"
+	require.Error(t, b.Put(t.Context(), name, nil))
+}

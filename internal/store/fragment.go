@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Run is what is stored of one kept run.
+type Run struct {
+	TraceID string
+	// Traces holds the spans of all fragments. A span that was delivered twice
+	// in different company is in it twice.
+	Traces ptrace.Traces
+	// Classes are the classes that hold fragments of the run, sorted.
+	Classes []string
+	// Fragments counts distinct fragments, Bytes is their stored length.
+	Fragments int
+	Bytes     int64
+	// Damaged has one error for each fragment that could not be read.
+	Damaged []error
+}
+
+// PutFragment stores spans of one run and returns the stored length in bytes.
+// All spans of td must be of that trace. Storing the same spans again is
+// harmless. The error is ErrTooLarge, ErrBadName or ErrBadTraceID for what can
+// never be stored.
+func (s *Store) PutFragment(ctx context.Context, class, traceID string, td ptrace.Traces) (int64, error) {
+	if err := CheckClass(class); err != nil {
+		return 0, err
+	}
+	id, err := ParseTraceID(traceID)
+	if err != nil {
+		return 0, err
+	}
+	plain, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
+	if err != nil {
+		return 0, fmt.Errorf("trace %s: %w: %w", id, ErrDamaged, err)
+	}
+	packed, err := s.codec.encode(plain)
+	if err != nil {
+		return 0, fmt.Errorf("trace %s: %w", id, err)
+	}
+	sum := sha256.Sum256(plain)
+	// Half of the hash names a fragment beyond doubt and keeps paths short.
+	name := fragmentName(class, id, hex.EncodeToString(sum[:16]))
+	if err := s.backend.Put(ctx, name, packed); err != nil {
+		return 0, fmt.Errorf("write fragment %s: %w", name, err)
+	}
+	return int64(len(packed)), nil
+}
+
+// Trace reads all fragments of a run, whatever their class. The error is
+// ErrNotFound when there are none, ErrDamaged when none of them can be read.
+func (s *Store) Trace(ctx context.Context, traceID string) (*Run, error) {
+	id, err := ParseTraceID(traceID)
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{TraceID: id, Traces: ptrace.NewTraces()}
+	objects, err := s.fragments(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(objects))
+	for _, object := range objects {
+		class := classOf(object.Name)
+		if len(run.Classes) == 0 || run.Classes[len(run.Classes)-1] != class {
+			run.Classes = append(run.Classes, class)
+		}
+		// The same fragment in two classes has the same name in both.
+		base := path.Base(object.Name)
+		if seen[base] {
+			continue
+		}
+		seen[base] = true
+		td, err := s.fragment(ctx, object.Name)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			// Deleted between the listing and the read.
+			continue
+		case errors.Is(err, ErrDamaged), errors.Is(err, ErrTooLarge):
+			s.damaged(object.Name, err)
+			run.Damaged = append(run.Damaged, err)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		run.Fragments++
+		run.Bytes += object.Size
+		td.ResourceSpans().MoveAndAppendTo(run.Traces.ResourceSpans())
+	}
+	if run.Fragments == 0 {
+		if len(run.Damaged) > 0 {
+			return nil, errors.Join(run.Damaged...)
+		}
+		return nil, fmt.Errorf("trace %s: %w", id, ErrNotFound)
+	}
+	return run, nil
+}
+
+// Delete removes the fragments and the row of a run. The error is ErrNotFound
+// when there is neither. Bodies held by reference stay, because other tapes of
+// the same class and week may name them: they go with their week, when the
+// retention of their class removes it. The row disappears from every answer at
+// once and from the index files when its hour expires.
+func (s *Store) Delete(ctx context.Context, traceID string) error {
+	id, err := ParseTraceID(traceID)
+	if err != nil {
+		return err
+	}
+	objects, err := s.fragments(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := s.backend.Delete(ctx, object.Name); err != nil {
+			return fmt.Errorf("delete fragment %s: %w", object.Name, err)
+		}
+	}
+	found, err := s.verdicts(ctx, id)
+	if err != nil {
+		return err
+	}
+	if found.winner() == nil {
+		if len(objects) == 0 {
+			return fmt.Errorf("trace %s: %w", id, ErrNotFound)
+		}
+		return nil
+	}
+	// A row from a machine whose clock is ahead must be hidden too.
+	at := s.now()
+	if newest := found.newest.at; !newest.Before(at) {
+		at = newest.Add(1)
+	}
+	grave := entry{Row: tape.Row{TraceID: id, Decided: formatTime(at)}, Deleted: true}
+	if err := s.index.add(ctx, []entry{grave}); err != nil {
+		return fmt.Errorf("delete row of %s: %w", id, err)
+	}
+	return nil
+}
+
+// fragments lists the objects of a run in all classes.
+func (s *Store) fragments(ctx context.Context, id string) ([]Object, error) {
+	classes, err := s.backend.Folders(ctx, tapesFolder)
+	if err != nil {
+		return nil, fmt.Errorf("list classes: %w", err)
+	}
+	var objects []Object
+	for _, class := range classes {
+		for object, err := range s.backend.List(ctx, runFolder(class, id)) {
+			if err != nil {
+				return nil, fmt.Errorf("list fragments of %s: %w", id, err)
+			}
+			if strings.HasSuffix(object.Name, fragmentSuffix) {
+				objects = append(objects, object)
+			}
+		}
+	}
+	return objects, nil
+}
+
+func (s *Store) fragment(ctx context.Context, name string) (ptrace.Traces, error) {
+	plain, err := s.read(ctx, name)
+	if err != nil {
+		return ptrace.Traces{}, err
+	}
+	td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(plain)
+	if err != nil {
+		return ptrace.Traces{}, fmt.Errorf("read %s: %w: not OTLP: %w", name, ErrDamaged, err)
+	}
+	return td, nil
+}
+
+// read gets and decompresses an object.
+func (s *Store) read(ctx context.Context, name string) ([]byte, error) {
+	r, err := s.backend.Get(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	plain, err := s.codec.decode(r)
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return plain, nil
+}
+
+// classOf is the class in an object's name, its second segment.
+func classOf(name string) string {
+	_, rest, _ := strings.Cut(name, "/")
+	class, _, _ := strings.Cut(rest, "/")
+	return class
+}
