@@ -1,24 +1,120 @@
 package redact
 
+import "strings"
+
 // Context says what the names above a value make of it. The zero Context is
 // that of a value under no name.
 type Context struct {
-	typ string
+	typ  string
+	mode mode
+	// props: the members of this object are properties of a JSON schema.
+	props bool
+	// id: the name says that the value is an identifier.
+	id bool
 }
 
-// Member is the context of the member name of an object.
-func (c Context) Member(p *Policy, name string) Context {
-	if c.typ != "" {
+type mode uint8
+
+const (
+	plainMode mode = iota
+	// secretMode: every leaf is secret.
+	secretMode
+	// schemaMode: the value describes a secret instead of being one, as
+	// {"type":"string"} does under properties.password of a tool definition.
+	// Its annotations stay, its defaults and examples go.
+	schemaMode
+	// schemaPropsMode: each member is in schemaMode.
+	schemaPropsMode
+)
+
+// Members that describe, that hold schemas, and that name them.
+var (
+	schemaWords = set([]string{
+		"type", "title", "description", "format", "pattern", "$ref", "$schema", "$id", "$comment",
+		"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "uniqueItems",
+		"minProperties", "maxProperties", "required", "nullable", "readOnly", "writeOnly", "deprecated",
+		"contentEncoding", "contentMediaType",
+	})
+	schemaHolders = set([]string{
+		"items", "prefixItems", "contains", "anyOf", "oneOf", "allOf", "not", "if", "then", "else",
+		"additionalProperties", "propertyNames",
+	})
+	schemaMaps = set([]string{"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
+)
+
+// Member is the context of the value of a member.
+func (p *Policy) Member(c Context, name string) Context {
+	switch c.mode {
+	case secretMode:
 		return c
+	case schemaMode:
+		switch {
+		case schemaWords[name]:
+			return Context{}
+		case schemaHolders[name]:
+			return Context{typ: c.typ, mode: schemaMode}
+		case schemaMaps[name]:
+			return Context{typ: c.typ, mode: schemaPropsMode}
+		}
+		return Context{typ: c.typ, mode: secretMode}
+	case schemaPropsMode:
+		return Context{typ: c.typ, mode: schemaMode}
 	}
-	if typ, ok := p.KeySecret(name); ok {
-		return Context{typ: typ}
+	typ, secret := p.KeySecret(name)
+	switch {
+	case secret && c.props:
+		return Context{typ: typ, mode: schemaMode}
+	case secret:
+		return Context{typ: typ, mode: secretMode}
+	}
+	return Context{props: schemaMaps[name], id: isIDName(name)}
+}
+
+// Element is the context of the elements of an array.
+func (c Context) Element() Context {
+	c.props = false
+	return c
+}
+
+// Secret reports whether a leaf in this context is secret by name, and of which
+// type.
+func (c Context) Secret() (typ string, ok bool) { return c.typ, c.mode != plainMode }
+
+// Pair is the context of the member "value" of an object that names it by the
+// content of another member, as lists of headers and variables do:
+// {"name":"Authorization","value":"…"}.
+func (p *Policy) Pair(c Context, name string) Context {
+	if c.mode == plainMode {
+		if typ, ok := p.KeySecret(name); ok {
+			return Context{typ: typ, mode: secretMode}
+		}
 	}
 	return c
 }
 
-func (c Context) object() Context { return c }
-func (c Context) array() Context  { return c }
+// IsPairName reports whether the member of that name may name the member
+// "value" beside it.
+func IsPairName(name string) bool {
+	switch name {
+	case "name", "key", "header", "field", "Name", "Key", "Header":
+		return true
+	}
+	return false
+}
 
-// leaf reports whether a leaf in this context is secret, and of which type.
-func (c Context) leaf() (string, bool) { return c.typ, c.typ != "" }
+// IsPairValue reports whether the member of that name is the value of a pair.
+func IsPairValue(name string) bool { return name == "value" || name == "Value" }
+
+// isIDName reports whether a name ends in the word id.
+func isIDName(name string) bool {
+	n := len(name)
+	if n < 2 || !strings.EqualFold(name[n-2:], "id") {
+		return n >= 3 && strings.EqualFold(name[n-3:], "ids") && isIDName(name[:n-1])
+	}
+	if n == 2 {
+		return true
+	}
+	c := name[n-3]
+	camel := name[n-2] == 'I' && c >= 'a' && c <= 'z'
+	return camel || !isWordByte(c) || c == '_'
+}

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
 // maxDepth bounds nesting; what is deeper is redacted as plain text.
-const maxDepth = 10000
+const maxDepth = 1000
 
 // JSON redacts a JSON text in place: bytes outside of replaced leaves stay as
 // they are, and what was valid stays valid. A text that is not JSON is
@@ -18,18 +19,29 @@ func (p *Policy) JSON(raw []byte) ([]byte, []Hit) {
 	if len(raw) == 0 {
 		return raw, nil
 	}
-	// The string is only read, and dropped before raw is returned.
+	// The string is only read, and nothing of it outlives this call.
 	s := unsafe.String(unsafe.SliceData(raw), len(raw))
 	var hits []Hit
-	hit := func(path, typ string) { hits = append(hits, Hit{path, typ}) }
-	out, ok := p.jsonText(s, 0, hit)
+	out, ok := p.jsonText(s, 0, &hits)
 	if !ok {
-		out = p.text(s, 0, hit)
+		out = p.text(s, 0, &hits)
 	}
 	if len(hits) == 0 {
 		return raw, nil
 	}
 	return []byte(out), hits
+}
+
+// jsonWalk is one pass over one JSON text. It checks syntax and collects edits
+// at the same time; the edits count only if the text turns out to be valid.
+type jsonWalk struct {
+	p     *Policy
+	s     string
+	nest  int
+	edits []edit
+	hits  *[]Hit
+	path  []step
+	buf   []byte
 }
 
 // edit replaces s[start:end].
@@ -38,45 +50,54 @@ type edit struct {
 	text       string
 }
 
-type jsonWalk struct {
-	p     *Policy
-	s     string
-	nest  int
-	edits []edit
-	hits  []Hit
-	path  []step
-	// keyEdits are objects in which a member name was replaced.
-}
-
-// step is one step of the path to a value.
+// step is one step of the path to a value: a member, or an element if index is
+// not negative.
 type step struct {
 	name  string
 	index int
 }
 
+var walks = sync.Pool{New: func() any { return new(jsonWalk) }}
+
+// maxKept bounds the scratch space that outlives a call.
+const maxKept = 1 << 20
+
 // jsonText redacts s if it is valid JSON, and reports whether it is.
-func (p *Policy) jsonText(s string, nest int, hit func(path, typ string)) (string, bool) {
-	w := jsonWalk{p: p, s: s, nest: nest}
+func (p *Policy) jsonText(s string, nest int, hits *[]Hit) (string, bool) {
+	w := walks.Get().(*jsonWalk)
+	w.p, w.s, w.nest, w.hits = p, s, nest, hits
+	n := len(*hits)
 	i, ok := w.value(w.space(0), Context{}, 0)
-	if !ok || w.space(i) != len(s) {
-		return s, false
+	if ok = ok && w.space(i) == len(s); !ok {
+		*hits = (*hits)[:n]
+	} else if len(w.edits) > 0 {
+		s = w.apply()
 	}
-	if len(w.edits) == 0 {
-		return s, true
+	w.done()
+	return s, ok
+}
+
+func (w *jsonWalk) done() {
+	clear(w.edits)
+	clear(w.path[:cap(w.path)])
+	*w = jsonWalk{edits: w.edits[:0], path: w.path[:0], buf: w.buf[:0]}
+	if cap(w.buf) <= maxKept {
+		walks.Put(w)
 	}
-	for _, h := range w.hits {
-		hit(h.Path, h.Type)
-	}
+}
+
+func (w *jsonWalk) apply() string {
 	slices.SortFunc(w.edits, func(a, b edit) int { return a.start - b.start })
 	var b strings.Builder
+	b.Grow(len(w.s) + 32*len(w.edits))
 	done := 0
 	for _, e := range w.edits {
-		b.WriteString(s[done:e.start])
+		b.WriteString(w.s[done:e.start])
 		b.WriteString(e.text)
 		done = e.end
 	}
-	b.WriteString(s[done:])
-	return b.String(), true
+	b.WriteString(w.s[done:])
+	return b.String()
 }
 
 func (w *jsonWalk) space(i int) int {
@@ -86,29 +107,30 @@ func (w *jsonWalk) space(i int) int {
 	return i
 }
 
-func (w *jsonWalk) value(i int, ctx Context, depth int) (int, bool) {
+// value goes over the value at i and returns the index after it.
+func (w *jsonWalk) value(i int, c Context, depth int) (int, bool) {
 	if i >= len(w.s) || depth > maxDepth {
 		return i, false
 	}
-	switch c := w.s[i]; {
-	case c == '{':
-		return w.object(i, ctx.object(), depth)
-	case c == '[':
-		return w.array(i, ctx.array(), depth)
-	case c == '"':
-		end, ok := stringEnd(w.s, i)
+	switch b := w.s[i]; {
+	case b == '"':
+		end, escapes, ok := stringEnd(w.s, i)
 		if ok {
-			w.str(i, end, ctx)
+			w.str(i, end, escapes, c)
 		}
 		return end, ok
-	case c == '-' || c >= '0' && c <= '9':
+	case b == '{':
+		return w.object(i, c, depth)
+	case b == '[':
+		return w.array(i, c.Element(), depth)
+	case b == '-' || b >= '0' && b <= '9':
 		end, ok := numberEnd(w.s, i)
 		if ok {
-			w.number(i, end, ctx)
+			w.number(i, end, c)
 		}
 		return end, ok
 	case strings.HasPrefix(w.s[i:], "true"):
-		if typ, secret := ctx.leaf(); secret {
+		if typ, secret := c.Secret(); secret {
 			w.edit(i, i+4, "false", typ)
 		}
 		return i + 4, true
@@ -120,102 +142,76 @@ func (w *jsonWalk) value(i int, ctx Context, depth int) (int, bool) {
 	return i, false
 }
 
-func (w *jsonWalk) object(i int, ctx Context, depth int) (int, bool) {
-	i = w.space(i + 1)
-	if i < len(w.s) && w.s[i] == '}' {
-		return i + 1, true
-	}
-	w.path = append(w.path, step{})
-	for i < len(w.s) && w.s[i] == '"' {
-		end, ok := stringEnd(w.s, i)
-		if !ok {
-			return i, false
-		}
-		name := decode(w.s[i+1 : end-1])
-		i = w.space(end)
-		if i >= len(w.s) || w.s[i] != ':' {
-			return i, false
-		}
-		w.path[len(w.path)-1].name = name
-		if i, ok = w.value(w.space(i+1), ctx.Member(w.p, name), depth+1); !ok {
-			return i, false
-		}
-		i = w.space(i)
-		if i < len(w.s) && w.s[i] == '}' {
-			w.path = w.path[:len(w.path)-1]
-			return i + 1, true
-		}
-		if i >= len(w.s) || w.s[i] != ',' {
-			return i, false
-		}
-		i = w.space(i + 1)
-	}
-	return i, false
-}
-
-func (w *jsonWalk) array(i int, ctx Context, depth int) (int, bool) {
+func (w *jsonWalk) array(i int, c Context, depth int) (int, bool) {
 	i = w.space(i + 1)
 	if i < len(w.s) && w.s[i] == ']' {
 		return i + 1, true
 	}
 	w.path = append(w.path, step{})
-	for n := 0; i < len(w.s); n++ {
+	for n := 0; ; n++ {
 		w.path[len(w.path)-1].index = n
 		var ok bool
-		if i, ok = w.value(i, ctx, depth+1); !ok {
+		if i, ok = w.value(i, c, depth+1); !ok {
 			return i, false
 		}
-		i = w.space(i)
-		if i < len(w.s) && w.s[i] == ']' {
+		if i = w.space(i); i >= len(w.s) {
+			return i, false
+		}
+		switch w.s[i] {
+		case ',':
+			i = w.space(i + 1)
+		case ']':
 			w.path = w.path[:len(w.path)-1]
 			return i + 1, true
-		}
-		if i >= len(w.s) || w.s[i] != ',' {
+		default:
 			return i, false
 		}
-		i = w.space(i + 1)
 	}
-	return i, false
 }
 
-func (w *jsonWalk) str(i, end int, ctx Context) {
-	in := decode(w.s[i+1 : end-1])
-	n := len(w.hits)
-	out := w.p.leafText(in, ctx, w.nest+1, func(path, typ string) {
-		w.hits = append(w.hits, Hit{joinPath(w.pathText(), path), typ})
-	})
-	if len(w.hits) > n {
+// str redacts the string w.s[i:end], quotes included.
+func (w *jsonWalk) str(i, end int, escapes bool, c Context) {
+	body := w.s[i+1 : end-1]
+	mark := len(w.buf)
+	if escapes {
+		w.buf = appendDecoded(w.buf, body)
+		body = unsafe.String(unsafe.SliceData(w.buf[mark:]), len(w.buf)-mark)
+	}
+	n := len(*w.hits)
+	out := w.p.leaf(c, body, w.nest+1, w.hits)
+	if len(*w.hits) > n {
+		at := w.pathText()
+		for k := range (*w.hits)[n:] {
+			h := &(*w.hits)[n+k]
+			h.Path = JoinPath(at, h.Path)
+		}
 		w.edits = append(w.edits, edit{i, end, encode(out)})
 	}
+	w.buf = w.buf[:mark]
 }
 
-func (p *Policy) leafText(s string, ctx Context, nest int, hit func(path, typ string)) string {
-	if typ, secret := ctx.leaf(); secret {
-		if s == "" || IsPlaceholder(s) {
-			return s
-		}
-		hit("", typ)
-		return Placeholder(typ)
+func (w *jsonWalk) number(i, end int, c Context) {
+	lit := w.s[i:end]
+	if lit == "0" {
+		return
 	}
-	return p.text(s, nest, hit)
-}
-
-func (w *jsonWalk) number(i, end int, ctx Context) {
-	typ, secret := ctx.leaf()
-	if secret && w.s[i:end] != "0" {
+	if typ, secret := w.p.Number(c, lit); secret {
 		w.edit(i, end, "0", typ)
 	}
 }
 
 func (w *jsonWalk) edit(i, end int, text, typ string) {
 	w.edits = append(w.edits, edit{i, end, text})
-	w.hits = append(w.hits, Hit{w.pathText(), typ})
+	*w.hits = append(*w.hits, Hit{w.pathText(), typ})
 }
 
 func (w *jsonWalk) pathText() string {
+	if len(w.path) == 1 && w.path[0].index < 0 {
+		return strings.Clone(w.path[0].name)
+	}
 	var b strings.Builder
 	for _, s := range w.path {
-		if s.name == "" {
+		if s.index >= 0 {
 			b.WriteByte('[')
 			b.WriteString(strconv.Itoa(s.index))
 			b.WriteByte(']')
@@ -229,7 +225,8 @@ func (w *jsonWalk) pathText() string {
 	return b.String()
 }
 
-func joinPath(a, b string) string {
+// JoinPath puts the path inside a value behind the path to it.
+func JoinPath(a, b string) string {
 	if a == "" || b == "" || b[0] == '[' {
 		return a + b
 	}

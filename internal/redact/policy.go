@@ -31,12 +31,16 @@ type ruleSet struct {
 
 // Policy redacts texts and JSON. It is safe for concurrent use.
 type Policy struct {
-	set      ruleSet
-	keys     *keyMatcher
-	scan     *scanner
-	allow    []*regexp.Regexp
-	off      map[string]bool
-	manifest tape.Redaction
+	set   ruleSet
+	keys  *keyMatcher
+	scan  *scanner
+	allow []*regexp.Regexp
+	off   map[string]bool
+	// cards: the rule for card numbers is on.
+	cards bool
+	// shortNames: no rule matches inside short plain names.
+	shortNames bool
+	manifest   tape.Redaction
 }
 
 var defaultPolicy = sync.OnceValue(func() *Policy {
@@ -68,33 +72,31 @@ func New(cfg Config) (*Policy, error) {
 	return build(set)
 }
 
-func build(set ruleSet) (*Policy, error) {
-	p := &Policy{set: set, off: set2(set.Disable)}
-	p.keys = newKeyMatcher(set.Keys, p.off)
+func build(rs ruleSet) (*Policy, error) {
+	p := &Policy{set: rs, off: set(rs.Disable)}
+	p.keys = newKeyMatcher(rs.Keys, p.off)
 	var err error
-	if p.scan, err = newScanner(set.Values, p.off); err != nil {
+	if p.scan, err = newScanner(rs.Values, p.off); err != nil {
 		return nil, err
 	}
-	for i, e := range set.Allow {
+	for i, e := range rs.Allow {
 		re, err := regexp.Compile(e)
 		if err != nil {
 			return nil, fmt.Errorf("allow[%d]: %w", i, err)
 		}
 		p.allow = append(p.allow, re)
 	}
-	rules, err := json.Marshal(set)
+	rules, err := json.Marshal(rs)
 	if err != nil {
 		return nil, fmt.Errorf("encode rules: %w", err)
 	}
 	sum := sha256.Sum256(rules)
 	p.manifest = tape.Redaction{
-		Policy: fmt.Sprintf("v%d:%s", set.Version, hex.EncodeToString(sum[:8])),
+		Policy: fmt.Sprintf("v%d:%s", rs.Version, hex.EncodeToString(sum[:8])),
 		Rules:  rules,
 	}
 	return p, nil
 }
-
-func set2(types []string) map[string]bool { return set(types) }
 
 // Manifest is the policy as a tape carries it: an id that is equal for equal
 // rules, and the rules themselves.

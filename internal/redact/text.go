@@ -19,32 +19,32 @@ const (
 // text. It returns s itself when there is nothing to redact.
 func (p *Policy) Text(s string) (string, []Hit) {
 	var hits []Hit
-	out := p.text(s, 0, func(path string, typ string) { hits = append(hits, Hit{path, typ}) })
+	out := p.text(s, 0, &hits)
 	return out, hits
 }
 
 // text redacts to a fixed point, which is what makes redaction idempotent.
-func (p *Policy) text(s string, nest int, hit func(path, typ string)) (out string) {
+func (p *Policy) text(s string, nest int, hits *[]Hit) (out string) {
 	defer func() {
 		// Fail closed: what a rule could not judge is not passed on.
 		if recover() != nil {
 			out = Placeholder(TypeError)
-			hit("", TypeError)
+			*hits = append(*hits, Hit{"", TypeError})
 		}
 	}()
 	for range maxPasses {
 		if nest < maxNesting && looksJSON(s) {
-			if out, ok := p.jsonText(s, nest, hit); ok {
+			if out, ok := p.jsonText(s, nest, hits); ok {
 				return out
 			}
 		}
-		next := p.plain(s, hit)
+		next := p.plain(s, hits)
 		if next == s {
 			return s
 		}
 		s = next
 	}
-	hit("", TypeError)
+	*hits = append(*hits, Hit{"", TypeError})
 	return Placeholder(TypeError)
 }
 
@@ -71,23 +71,21 @@ func looksJSON(s string) bool {
 	return false
 }
 
-func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
 // plain applies the rules once to a text that is not JSON.
-func (p *Policy) plain(s string, hit func(path, typ string)) string {
+func (p *Policy) plain(s string, hits *[]Hit) string {
 	var buf [8]span
 	spans := p.keyed(s, buf[:0])
 	spans = p.scan.find(s, spans)
 	if len(spans) == 0 {
 		return s
 	}
-	return p.replace(s, spans, hit)
+	return p.replace(s, spans, hits)
 }
 
 // replace puts placeholders over the spans. Overlapping spans become one, a
 // span that cuts a placeholder takes all of it, and one that holds nothing but
 // placeholders is left alone: so each pass leaves less text to scan.
-func (p *Policy) replace(s string, spans []span, hit func(path, typ string)) string {
+func (p *Policy) replace(s string, spans []span, hits *[]Hit) string {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	var b strings.Builder
 	done := 0
@@ -104,7 +102,7 @@ func (p *Policy) replace(s string, spans []span, hit func(path, typ string)) str
 		b.WriteString(s[done:sp.start])
 		b.WriteString(Placeholder(sp.typ))
 		done = sp.end
-		hit("", sp.typ)
+		*hits = append(*hits, Hit{"", sp.typ})
 	}
 	if done == 0 {
 		return s

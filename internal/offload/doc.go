@@ -1,0 +1,2 @@
+// Package offload takes large bodies out of a trace and puts them back.
+package offload

@@ -1,0 +1,166 @@
+package offload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/walk"
+)
+
+// maxErrors bounds how many failed puts are spelled out in one error.
+const maxErrors = 4
+
+// Body is content on its way out of a trace. Data must not be changed or kept.
+type Body struct {
+	Ref
+	Data []byte
+}
+
+// Stats counts what one call did.
+type Stats struct {
+	// Bodies and Bytes left the trace. A body that occurs twice counts twice.
+	Bodies int
+	Bytes  int64
+	// Escaped values looked like references of ours and were not.
+	Escaped int
+	// Failed bodies could not be put and stay in the trace.
+	Failed int
+}
+
+// Traces moves what is over threshold bytes out of td, by put, and leaves
+// references. A threshold of 0 or less moves nothing; values that look like
+// references are escaped all the same. The error joins what put returned.
+//
+// A trace is offloaded once: a second call takes the references of the first
+// for forgeries and escapes them.
+func Traces(td ptrace.Traces, threshold int, put func(Body) error) (Stats, error) {
+	m := mover{threshold: threshold, put: put}
+	walk.Traces(td, &m)
+	return m.stats, m.err()
+}
+
+// Logs does for log records what [Traces] does for spans.
+func Logs(ld plog.Logs, threshold int, put func(Body) error) (Stats, error) {
+	m := mover{threshold: threshold, put: put}
+	walk.Logs(ld, &m)
+	return m.stats, m.err()
+}
+
+type mover struct {
+	threshold int
+	put       func(Body) error
+	stats     Stats
+	done      map[Ref]bool
+	errs      []error
+}
+
+func (m *mover) err() error {
+	if n := m.stats.Failed - len(m.errs); n > 0 {
+		m.errs = append(m.errs, fmt.Errorf("and %d more", n))
+	}
+	return errors.Join(m.errs...)
+}
+
+func (m *mover) Enter(walk.Node)                     {}
+func (m *mover) Leave(walk.Node)                     {}
+func (m *mover) Renamed(_, _ []string)               {}
+func (m *mover) over(n int) bool                     { return m.threshold > 0 && n > m.threshold }
+func (m *mover) Text(at *walk.Path, s string) string { return m.text(at, s) }
+func (m *mover) Key(at *walk.Path, s string) string  { return m.text(at, s) }
+
+func (m *mover) text(at *walk.Path, s string) string {
+	if m.over(len(s)) {
+		data := []byte(s)
+		if b := (Body{refOf(data, sniff(data)), data}); m.move(at, b) {
+			return b.String()
+		}
+	}
+	if strings.HasPrefix(s, prefix) {
+		m.stats.Escaped++
+		return escaped + s
+	}
+	return s
+}
+
+func (m *mover) Value(at *walk.Path, v pcommon.Value) bool {
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		if s := v.Str(); m.over(len(s)) || strings.HasPrefix(s, prefix) {
+			v.SetStr(m.text(at, s))
+		}
+	case pcommon.ValueTypeBytes:
+		if b := v.Bytes(); m.over(b.Len()) || bytesHavePrefix(b) {
+			b.FromRaw([]byte(m.text(at, string(b.AsRaw()))))
+		}
+	case pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
+		// Parts of an attribute are not structures of their own, save where
+		// the walk ends.
+		if d := at.Depth(); d <= 1 || d >= walk.MaxDepth {
+			return !m.structure(at, v)
+		}
+	}
+	return true
+}
+
+// structure moves a whole map or array whose small parts add up to more than
+// the threshold; single large leaves leave on their own.
+func (m *mover) structure(at *walk.Path, v pcommon.Value) bool {
+	if m.threshold <= 0 || smallSize(v, m.threshold, 0) <= m.threshold {
+		return false
+	}
+	e := newEnvelope()
+	v.MoveTo(e.value)
+	data, err := e.marshal()
+	if err != nil {
+		m.fail(at, err)
+		e.value.MoveTo(v)
+		return false
+	}
+	b := Body{refOf(data, MediaValue), data}
+	if !m.move(at, b) {
+		e.value.MoveTo(v)
+		return false
+	}
+	v.SetStr(b.String())
+	return true
+}
+
+func (m *mover) move(at *walk.Path, b Body) bool {
+	if !m.done[b.Ref] {
+		if err := m.put(b); err != nil {
+			m.fail(at, err)
+			return false
+		}
+		if m.done == nil {
+			m.done = map[Ref]bool{}
+		}
+		m.done[b.Ref] = true
+	}
+	m.stats.Bodies++
+	m.stats.Bytes += b.Bytes
+	return true
+}
+
+func (m *mover) fail(at *walk.Path, err error) {
+	m.stats.Failed++
+	if len(m.errs) < maxErrors {
+		m.errs = append(m.errs, fmt.Errorf("offload %s: %w", at, err))
+	}
+}
+
+func bytesHavePrefix(b pcommon.ByteSlice) bool {
+	if b.Len() < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if b.At(i) != prefix[i] {
+			return false
+		}
+	}
+	return true
+}

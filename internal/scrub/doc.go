@@ -1,0 +1,2 @@
+// Package scrub redacts traces and logs.
+package scrub

@@ -1,0 +1,181 @@
+package scrub
+
+import (
+	"math"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/walk"
+)
+
+type visitor struct {
+	p     *redact.Policy
+	stats Stats
+	// levels follows the path of the walk, from the field down.
+	levels []level
+	hits   []redact.Hit
+	paths  []string
+}
+
+// level is what the names above say about one step of the path.
+type level struct {
+	context redact.Context
+	// pair is, for a map, the secret name that its member "value" has.
+	pair string
+}
+
+func (v *visitor) Enter(walk.Node) { v.paths = v.paths[:0] }
+
+func (v *visitor) Leave(n walk.Node) {
+	if len(v.paths) > 0 {
+		note(n.Attributes, v.paths)
+	}
+}
+
+func (v *visitor) Text(at *walk.Path, s string) string {
+	return v.leaf(at, redact.Context{}, s)
+}
+
+func (v *visitor) Key(at *walk.Path, key string) string {
+	d := at.Depth()
+	v.set(d+1, v.p.Member(v.level(d).context, key))
+	name := v.p.Name(key, &v.hits)
+	if len(v.hits) > 0 {
+		for i := range v.hits {
+			v.hits[i].Path = name
+		}
+		v.found(at)
+	}
+	return name
+}
+
+func (v *visitor) Renamed(from, to []string) { redact.KeepApart(from, to) }
+
+func (v *visitor) Value(at *walk.Path, val pcommon.Value) bool {
+	c := v.enter(at)
+	switch val.Type() {
+	case pcommon.ValueTypeStr:
+		s := val.Str()
+		if t := v.leaf(at, c, s); t != s {
+			val.SetStr(t)
+		}
+	case pcommon.ValueTypeBytes:
+		s := string(val.Bytes().AsRaw())
+		if t := v.leaf(at, c, s); t != s {
+			val.Bytes().FromRaw([]byte(t))
+		}
+	case pcommon.ValueTypeInt:
+		if v.number(at, c, float64(val.Int()), func() string { return strconv.FormatInt(val.Int(), 10) }) {
+			val.SetInt(0)
+		}
+	case pcommon.ValueTypeDouble:
+		if v.number(at, c, val.Double(), func() string { return strconv.FormatFloat(val.Double(), 'f', -1, 64) }) {
+			val.SetDouble(0)
+		}
+	case pcommon.ValueTypeBool:
+		if typ, secret := c.Secret(); secret && val.Bool() {
+			v.hit(at, typ)
+			val.SetBool(false)
+		}
+	case pcommon.ValueTypeMap, pcommon.ValueTypeSlice:
+		if at.Depth() >= walk.MaxDepth {
+			// Nobody looks inside, so nobody passes it on.
+			v.hit(at, redact.TypeError)
+			val.SetStr(redact.Placeholder(redact.TypeError))
+			return false
+		}
+		if val.Type() == pcommon.ValueTypeMap {
+			v.findPair(at.Depth(), val.Map())
+		}
+	}
+	return true
+}
+
+// enter works out the context of the value at the path. Key has set that of a
+// member; a field stands under no name.
+func (v *visitor) enter(at *walk.Path) redact.Context {
+	d := at.Depth()
+	if d == 0 {
+		v.set(0, redact.Context{})
+		return redact.Context{}
+	}
+	key, _, member := at.Member()
+	switch {
+	case !member:
+		v.set(d, v.level(d-1).context.Element())
+	case redact.IsPairValue(key) && v.level(d-1).pair != "":
+		v.set(d, v.p.Pair(v.level(d).context, v.level(d-1).pair))
+	}
+	return v.level(d).context
+}
+
+func (v *visitor) level(d int) level {
+	if d >= len(v.levels) {
+		return level{}
+	}
+	return v.levels[d]
+}
+
+func (v *visitor) set(d int, c redact.Context) {
+	for len(v.levels) <= d {
+		v.levels = append(v.levels, level{})
+	}
+	v.levels[d] = level{context: c}
+}
+
+// findPair looks for a secret name among the members that name a value.
+func (v *visitor) findPair(d int, m pcommon.Map) {
+	for k, e := range m.All() {
+		if redact.IsPairName(k) && e.Type() == pcommon.ValueTypeStr {
+			if _, secret := v.p.KeySecret(e.Str()); secret {
+				v.levels[d].pair = e.Str()
+				return
+			}
+		}
+	}
+}
+
+// leaf redacts a string in its context.
+func (v *visitor) leaf(at *walk.Path, c redact.Context, s string) string {
+	t := v.p.Leaf(c, s, &v.hits)
+	v.found(at)
+	return t
+}
+
+// number reports whether a number is secret. Small ones are so by name only,
+// which spares writing them out.
+func (v *visitor) number(at *walk.Path, c redact.Context, f float64, text func() string) bool {
+	typ, secret := c.Secret()
+	if !secret && f >= redact.MinNumber && f == math.Trunc(f) {
+		typ, secret = v.p.Number(c, text())
+	}
+	if !secret || f == 0 {
+		return false
+	}
+	v.hit(at, typ)
+	return true
+}
+
+func (v *visitor) hit(at *walk.Path, typ string) {
+	v.hits = append(v.hits, redact.Hit{Type: typ})
+	v.found(at)
+}
+
+// found moves new hits to the statistics and the paths of the node.
+func (v *visitor) found(at *walk.Path) {
+	if len(v.hits) == 0 {
+		return
+	}
+	if v.stats.Types == nil {
+		v.stats.Types = map[string]int{}
+	}
+	base := at.String()
+	for _, h := range v.hits {
+		v.stats.Values++
+		v.stats.Types[h.Type]++
+		v.paths = append(v.paths, redact.JoinPath(base, h.Path))
+	}
+	v.hits = v.hits[:0]
+}
