@@ -18,35 +18,59 @@ var nullText = []byte("null")
 // at record time and at replay time alike; empty arguments count as null. The
 // error is that of [Canonical].
 //
-// Keys of 100 KB of arguments are made at 250 to 500 MB/s on one core without
-// allocation but for the key: go test -run '^$' -bench Key ./tape
+// On one core of an AMD EPYC, 100 KB of mixed members, half of them to be
+// moved, are keyed at 150 MB/s and 1 KB with one long text at 520 MB/s, with
+// one allocation, the key itself:
+//
+//	go test -run '^$' -bench Key -cpu 1 ./tape
 func Key(tool string, args []byte) (string, error) {
-	key, _, err := KeyAndHash(tool, args)
-	return key, err
+	sum, err := digest(args)
+	if err != nil {
+		return "", err
+	}
+	return keyFrom(tool, &sum), nil
 }
 
 // ArgsHash returns "sha256:" and the whole digest of the canonical arguments.
 func ArgsHash(args []byte) (string, error) {
-	_, hash, err := KeyAndHash("", args)
-	return hash, err
+	sum, err := digest(args)
+	if err != nil {
+		return "", err
+	}
+	return hashFrom(&sum), nil
 }
 
 // KeyAndHash returns [Key] and [ArgsHash] for the price of one.
 func KeyAndHash(tool string, args []byte) (key, hash string, err error) {
-	c := canonPool.Get().(*canon)
-	defer c.release()
-	text, err := c.run(args)
+	sum, err := digest(args)
 	if err != nil {
 		return "", "", err
 	}
-	sum := sha256.Sum256(text)
-	var digits [len(hashPrefix) + 2*sha256.Size]byte
-	copy(digits[:], hashPrefix)
-	hex.Encode(digits[len(hashPrefix):], sum[:])
-	hash = string(digits[:])
-	return tool + ":" + hash[len(hashPrefix):len(hashPrefix)+keyDigits], hash, nil
+	return keyFrom(tool, &sum), hashFrom(&sum), nil
 }
 
 // KeyOf computes the key of a record from its tool and arguments; it is not
 // the key the record says it has.
 func KeyOf(r *Record) (string, error) { return Key(r.Tool, r.Args) }
+
+func digest(args []byte) (sum [sha256.Size]byte, err error) {
+	c := canonPool.Get().(*canon)
+	defer c.release()
+	text, err := c.run(args)
+	if err != nil {
+		return sum, err
+	}
+	return sha256.Sum256(text), nil
+}
+
+func keyFrom(tool string, sum *[sha256.Size]byte) string {
+	var digits [keyDigits]byte
+	hex.Encode(digits[:], sum[:keyDigits/2])
+	return tool + ":" + string(digits[:])
+}
+
+func hashFrom(sum *[sha256.Size]byte) string {
+	var digits [2 * sha256.Size]byte
+	hex.Encode(digits[:], sum[:])
+	return hashPrefix + string(digits[:])
+}
