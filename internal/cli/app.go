@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Streams is what a command reads, writes and asks of its surroundings.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// Env looks up an environment variable; "" is unset.
+	Env func(name string) string
+}
+
+// OS gives the streams of the process.
+func OS() Streams { return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv} }
+
+// app is what all verbs share.
+type app struct {
+	Streams
+	server, store string
+}
+
+// defaultServer is where the exporter listens unless configured otherwise.
+const defaultServer = "http://127.0.0.1:4380"
+
+// Main runs one command line and returns its exit code.
+func Main(args []string, s Streams) int {
+	a := &app{Streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	var e *exitError
+	if err != nil && (!errors.As(err, &e) || e.err != nil) {
+		a.note("%s", err)
+	}
+	return exitCode(err)
+}
+
+// note writes one line to standard error.
+func (a *app) note(format string, args ...any) {
+	line := strings.Join(strings.FieldsFunc(fmt.Sprintf(format, args...), isLineBreak), " ")
+	_, _ = fmt.Fprintln(a.Err, "tape: "+clean(line))
+}
+
+func isLineBreak(r rune) bool { return r == '\n' || r == '\r' }
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tape",
+		Short: "List, pull, show, import and replay the tapes of agent runs",
+		Long: `tape works with tapes: the recorded tool and model calls of one agent run.
+
+Exit codes: 0 good; 1 the thing asked about is not so (drift, miss, exhausted,
+unconsumed, gaps, invalid); 2 bad usage or unreadable input; 3 not found or out
+of reach.`,
+		Version:       versionText(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		// A word that is no verb is an error, not a reason to print the help.
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("%q is not a verb; tape --help lists them", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%s: %w", cmd.Name(), err)
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.PersistentFlags()
+	f.StringVar(&a.server, "server", "", "URL of the tape API (default $TAPE_SERVER, then "+defaultServer+")")
+	f.StringVar(&a.store, "store", "", "directory of a tape store to read in place of a server")
+	root.MarkFlagsMutuallyExclusive("server", "store")
+	root.AddCommand(a.verbs()...)
+	return root
+}
+
+// args wants between least and most arguments, most < 0 for any number, and
+// says how the verb is called when there are others.
+func args(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usage("call it as: %s", cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// jsonFlag adds --json to a verb that prints a report.
+func jsonFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "json", false, "print the report as JSON")
+}
+
+// outFlag adds -o to a verb that writes data.
+func outFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVarP(to, "output", "o", "-", "file to write, - for standard output")
+}

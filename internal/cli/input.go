@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// readTape reads the tape in a file, or on standard input for "-".
+func (a *app) readTape(path string) (*tape.Tape, error) {
+	if path != "-" {
+		return tape.ReadFile(path)
+	}
+	t, err := tape.ReadAll(a.In)
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	return t, nil
+}
+
+// textArg is an argument as it stands, or standard input for "-".
+func (a *app) textArg(arg string) ([]byte, error) {
+	if arg != "-" {
+		return []byte(arg), nil
+	}
+	return io.ReadAll(a.In)
+}
+
+// traceID reads a trace id as users paste it.
+func traceID(s string) (string, error) {
+	id := strings.ToLower(s)
+	if len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		return "", usage("%q is not a trace id, which has 32 hex digits", s)
+	}
+	return id, nil
+}

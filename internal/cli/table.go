@@ -1,0 +1,80 @@
+package cli
+
+import "strings"
+
+// column is one column of a table.
+type column struct {
+	title string
+	// right aligns to the right.
+	right bool
+	// share is the column's part of the width that the others leave; 0 is a
+	// column as wide as its widest cell.
+	share int
+}
+
+// cell is one cell: its text, and the colour to paint it with.
+type cell struct {
+	text, colour string
+}
+
+// minShare is the least width of a column that shares what is left.
+const minShare = 12
+
+// table renders rows under a title line, fitted to the terminal: columns with a
+// share divide what the others leave. The last column is never padded.
+func (t terminal) table(columns []column, rows [][]cell) string {
+	widths := t.fit(columns, rows)
+	var b strings.Builder
+	line := func(cells []cell) {
+		var row strings.Builder
+		for i, c := range cells {
+			text := clip(clean(c.text), widths[i])
+			switch {
+			case columns[i].right:
+				text = padLeft(text, widths[i])
+			case i < len(cells)-1:
+				text = pad(text, widths[i])
+			}
+			if i > 0 {
+				row.WriteString("  ")
+			}
+			row.WriteString(t.paint(c.colour, text))
+		}
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+	}
+	titles := make([]cell, len(columns))
+	for i, c := range columns {
+		titles[i] = cell{c.title, bold}
+	}
+	line(titles)
+	for _, r := range rows {
+		line(r)
+	}
+	return b.String()
+}
+
+// fit gives each column its width.
+func (t terminal) fit(columns []column, rows [][]cell) []int {
+	widths := make([]int, len(columns))
+	left, shares := t.width-2*(len(columns)-1), 0
+	for i, c := range columns {
+		widths[i] = cells(c.title)
+		for _, r := range rows {
+			widths[i] = max(widths[i], cells(clean(r[i].text)))
+		}
+		if shares += c.share; c.share == 0 {
+			left -= widths[i]
+		}
+	}
+	for i, c := range columns {
+		if c.share == 0 {
+			continue
+		}
+		// What a short column leaves goes to those after it.
+		want := max(minShare, left*c.share/shares)
+		widths[i] = min(widths[i], want)
+		left -= widths[i]
+		shares -= c.share
+	}
+	return widths
+}

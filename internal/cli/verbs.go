@@ -1,0 +1,10 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// verbs lists the commands.
+func (a *app) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		a.lsCmd(), a.pullCmd(), a.rmCmd(), a.showCmd(), a.verifyCmd(), a.keyCmd(), a.versionCmd(),
+	}
+}
