@@ -208,7 +208,7 @@ var idPrefix = []byte(`{"trace_id":"`)
 // it, and falls back to reading the whole line.
 func (l jsonLine) traceID() string {
 	if rest, ok := bytes.CutPrefix(l, idPrefix); ok && len(rest) > 32 && rest[32] == '"' {
-		return string(rest[:32])
+		return strings.ToLower(string(rest[:32]))
 	}
 	e, err := l.entry()
 	if err != nil {
@@ -222,8 +222,10 @@ func (l jsonLine) entry() (entry, error) {
 	if err := json.Unmarshal(l, &e); err != nil {
 		return entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if _, err := ParseTraceID(e.TraceID); err != nil {
+	id, err := ParseTraceID(e.TraceID)
+	if err != nil {
 		return entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	e.TraceID = id
 	return e, nil
 }
