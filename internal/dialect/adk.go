@@ -1,0 +1,80 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/message"
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
+
+// adk reads Google's Agent Development Kit. A model call is a span call_llm
+// with the content around a span generate_content without; a batch of parallel
+// tools adds a span "(merged tools)" that is no call.
+type adk struct{}
+
+func (adk) Name() string { return "google_adk" }
+
+func (adk) Kind(s *Span) (Kind, bool) {
+	if s.Scope.Name() != "gcp.vertex.agent" {
+		return KindOther, false
+	}
+	switch {
+	case s.op == "execute_tool":
+		if strings.HasPrefix(s.Name(), "execute_tool (merged") {
+			return KindOther, true
+		}
+		return KindTool, true
+	case s.op == "" && s.Name() == "call_llm":
+		return KindModel, true
+	}
+	return genAI{}.Kind(s)
+}
+
+func (adk) Read(s *Span) Call {
+	c := genAI{}.Read(s)
+	c.Fix = "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"
+	if s.op == "execute_tool" {
+		c.Fail = nil
+		args, _ := decodeArgs(s.content(jsonText, "gcp.vertex.agent.tool_call_args"))
+		args.fill(c.Args)
+		c.Args = args
+		r := decodeResult(s.content(jsonText, "gcp.vertex.agent.tool_response"), true)
+		r.fill(c.Result)
+		c.setResult(r)
+		return c
+	}
+	if s.Name() == "call_llm" {
+		c.Tool = "generate_content"
+	}
+	adkModel(s, &c)
+	return c
+}
+
+// adkModel reads the request and response of the Gemini API.
+func adkModel(s *Span, c *Call) {
+	request := s.Value("gcp.vertex.agent.llm_request")
+	if contents := request.At("contents"); len(contents.Items()) > 0 && len(c.Input) == 0 {
+		c.Input, c.Request = message.Read(contents), Content{Grade: Rebuilt}
+	}
+	config := request.At("config")
+	if len(c.System) == 0 {
+		c.System = systemOf(config.First("system_instruction", "systemInstruction"))
+	}
+	if len(c.Tools) == 0 {
+		c.Tools = toolDefinitions(config.At("tools"))
+	}
+	for _, m := range config.Members() {
+		switch m.Name {
+		case "system_instruction", "systemInstruction", "tools", "labels", "http_options":
+		default:
+			c.Params = append(c.Params, m)
+		}
+	}
+	response := s.Value("gcp.vertex.agent.llm_response")
+	if content := response.At("content"); content.Kind() == value.Object && len(c.Output) == 0 {
+		if ms := message.Read(content); len(ms) > 0 && len(ms[0].Parts) > 0 {
+			c.Output, c.Response = ms, Content{Grade: Rebuilt}
+		}
+	}
+	pick(&c.Finish, response.First("finish_reason", "finishReason").Str())
+}

@@ -1,0 +1,212 @@
+package dialect
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// maxEncodings bounds how often JSON text inside JSON text is unwrapped.
+const maxEncodings = 3
+
+// Grade is how a piece of content was found, best first; the zero Grade is
+// absent.
+type Grade uint8
+
+// The grades of content.
+const (
+	Absent Grade = iota
+	Exact
+	Rebuilt
+	Redacted
+	Truncated
+)
+
+// Content is the arguments or the result of a call.
+type Content struct {
+	Value value.Value
+	Grade Grade
+	// Raw is the verbatim text, where the value is not simply what it says.
+	Raw string
+	// Key is the attribute it was read from.
+	Key string
+	// Body is set in place of Value where the content was moved out.
+	Body *tape.Body
+	// Why says what is wrong with absent, redacted or truncated content.
+	Why string
+	// FromMessages is set where it was found in the messages of a model call.
+	FromMessages bool
+
+	// partial marks absent content of which the surroundings are known, such as
+	// the parameters of a request without its messages.
+	partial bool
+}
+
+// Present reports whether there is content, whole or in part.
+func (c Content) Present() bool {
+	return c.Body != nil || c.Grade == Exact || c.Grade == Rebuilt || c.Grade == Truncated
+}
+
+func (c *Content) fill(o Content) {
+	if !c.Present() && o.Present() || c.Grade == Absent && o.Grade == Redacted || c.Grade == Truncated && (o.Grade == Exact || o.Grade == Rebuilt) {
+		*c = o
+	}
+}
+
+// encoding says which texts besides JSON stand for a structured value.
+type encoding uint8
+
+const (
+	// jsonText: JSON, or else plain text.
+	jsonText encoding = iota
+	// pythonText: JSON, or a Python literal, or else plain text.
+	pythonText
+	// plainText: text is never JSON.
+	plainText
+)
+
+// content reads the first present attribute.
+func (s *Span) content(enc encoding, keys ...string) Content {
+	for _, key := range keys {
+		if v, ok := s.Attributes().Get(key); ok {
+			c := contentOf(v, enc)
+			c.Key = key
+			if c.Grade == Truncated && s.DroppedAttributesCount() > 0 {
+				c.Why = "cut by an attribute limit of the instrumented program"
+			}
+			return c
+		}
+	}
+	if s.DroppedAttributesCount() > 0 {
+		return Content{Why: "attributes were dropped at a limit of the instrumented program"}
+	}
+	return Content{}
+}
+
+func contentOf(v pcommon.Value, enc encoding) Content {
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		return contentText(v.Str(), enc)
+	case pcommon.ValueTypeBytes:
+		if t := fromAttr(v); t.Kind() == value.String {
+			return contentText(t.Str(), enc)
+		}
+	case pcommon.ValueTypeEmpty:
+		return Content{}
+	}
+	return Content{Value: fromAttr(v), Grade: Rebuilt}
+}
+
+// contentText reads content that came as text.
+func contentText(text string, enc encoding) Content {
+	if body, ok := parseBody(text); ok {
+		return Content{Body: body, Grade: Exact}
+	}
+	if why, redacted, ok := placeholder(text); ok {
+		c := Content{Why: why}
+		if redacted {
+			c.Grade = Redacted
+		}
+		return c
+	}
+	trimmed := strings.TrimSpace(text)
+	if enc == plainText || trimmed == "" {
+		return Content{Value: value.Str(text), Grade: Exact}
+	}
+	v, err := value.Parse(trimmed)
+	if err == nil {
+		return Content{Value: v, Grade: Exact}
+	}
+	if enc == pythonText {
+		if v, pyErr := value.ParsePython(trimmed); pyErr == nil && v.Kind() >= value.Array {
+			return Content{Value: v, Grade: Rebuilt, Raw: text}
+		} else if errors.Is(pyErr, value.ErrTruncated) && structured(trimmed) {
+			err = pyErr
+		}
+	}
+	if mark := cutMark(text); mark != "" {
+		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: "cut by the instrumentation (" + mark + ")"}
+	}
+	if structured(trimmed) && errors.Is(err, value.ErrTruncated) {
+		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: "the text ends inside a value"}
+	}
+	return Content{Value: value.Str(text), Grade: Exact}
+}
+
+// structured reports whether text begins like an object or array: only then
+// does an early end mean a cut, because prose may begin with any digit or n.
+func structured(s string) bool {
+	return s != "" && (s[0] == '{' || s[0] == '[')
+}
+
+// placeholder recognises the texts instrumentations write in place of a value
+// they do not have or must not tell.
+func placeholder(s string) (why string, redacted, ok bool) {
+	if len(s) > 64 {
+		return "", false, false
+	}
+	switch s {
+	case "__REDACTED__", "<REDACTED>", "[REDACTED]", "REDACTED", "<redacted>", "[redacted]":
+		return "hidden by the instrumentation", true, true
+	case "<not specified>", "N/A", "<not serializable>", "<replaced>":
+		return "the instrumentation wrote " + s, false, true
+	}
+	return "", false, false
+}
+
+// cutMark is the mark an instrumentation leaves where it cut a text.
+func cutMark(s string) string {
+	tail := s
+	if len(tail) > 80 {
+		tail = tail[len(tail)-80:]
+	}
+	for _, mark := range [...]string{"...[TRUNCATED", "...[truncated", "[truncated]", "... (truncated)", "…[truncated", "<truncated>"} {
+		if strings.Contains(tail, mark) {
+			return mark
+		}
+	}
+	if structured(s) && (strings.HasSuffix(s, "…") || strings.HasSuffix(s, "...")) {
+		return "…"
+	}
+	return ""
+}
+
+const bodyPrefix = "tape-blob:sha256:"
+
+// parseBody reads the reference that stands for content moved out of a span.
+func parseBody(s string) (*tape.Body, bool) {
+	rest, ok := strings.CutPrefix(s, bodyPrefix)
+	if !ok {
+		return nil, false
+	}
+	sum, rest, ok := strings.Cut(rest, ":")
+	if !ok || len(sum) != 64 || strings.Trim(sum, "0123456789abcdef") != "" {
+		return nil, false
+	}
+	size, media, ok := strings.Cut(rest, ":")
+	n, err := strconv.ParseInt(size, 10, 64)
+	if !ok || err != nil || n < 0 || strings.ContainsAny(media, " \n\t") {
+		return nil, false
+	}
+	return &tape.Body{SHA256: sum, Bytes: n, MediaType: media}, true
+}
+
+// changed replaces the value by what it wraps and keeps the verbatim text.
+func (c Content) changed(v value.Value) Content {
+	if c.Raw == "" {
+		c.Raw = c.Value.JSON()
+		if c.Value.Kind() == value.String {
+			c.Raw = c.Value.Str()
+		}
+	}
+	c.Value = v
+	if c.Grade == Exact {
+		c.Grade = Rebuilt
+	}
+	return c
+}

@@ -1,0 +1,169 @@
+package dialect
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
+
+// failureOf is how the call failed as far as its own span tells, nil if it did
+// not.
+func failureOf(s *Span, c *Call) *Failure {
+	var f *Failure
+	ex := exceptionOf(s)
+	switch {
+	case s.Status().Code() == ptrace.StatusCodeError:
+		f = &Failure{Evidence: "status"}
+	case s.errorType != "" && s.Status().Code() != ptrace.StatusCodeOk:
+		f = &Failure{Evidence: "attribute"}
+	case ex != nil && s.Status().Code() == ptrace.StatusCodeUnset && !c.Result.Present() && len(c.Output) == 0 && !controlFlow(ex.Type):
+		// An exception beside a result was handled by the tool itself.
+		f = &Failure{Evidence: "event"}
+	}
+	if f != nil {
+		f = f.merge(ex)
+		f.Type = firstOf(s.errorType, f.Type)
+		if s.errorType == "_OTHER" && ex != nil && ex.Type != "" {
+			f.Type = ex.Type
+		}
+		f.Message = firstOf(f.Message, firstLine(s.Status().Message()))
+		f.Code = s.statusCode()
+	}
+	f = f.merge(c.Fail)
+	if c.Kind == KindTool {
+		f = f.merge(inBand(c.Result))
+		if f != nil && f.Message == "" {
+			f.Message = textOf(c.Result)
+		}
+	}
+	return f
+}
+
+// exceptionOf is the last exception event of a span.
+func exceptionOf(s *Span) *Failure {
+	for i := s.Events().Len() - 1; i >= 0; i-- {
+		e := s.Events().At(i)
+		if e.Name() != "exception" {
+			continue
+		}
+		return &Failure{
+			Type:     attrText(e.Attributes(), "exception.type"),
+			Message:  firstLine(attrText(e.Attributes(), "exception.message")),
+			Evidence: "event",
+		}
+	}
+	return nil
+}
+
+// controlFlow names the exceptions by which frameworks pause or cancel rather
+// than fail.
+func controlFlow(typ string) bool {
+	if i := strings.LastIndexByte(typ, '.'); i >= 0 {
+		typ = typ[i+1:]
+	}
+	switch typ {
+	case "CancelledError", "GraphInterrupt", "NodeInterrupt", "ParentCommand", "GraphBubbleUp",
+		"CallDeferred", "ApprovalRequired", "AbortError", "TaskCanceledException", "OperationCanceledException":
+		return true
+	}
+	return false
+}
+
+// statusCode is a protocol's own code of the failure.
+func (s *Span) statusCode() string {
+	for _, key := range [...]string{"rpc.response.status_code", "http.response.status_code", "http.status_code", "rpc.jsonrpc.error_code"} {
+		if v, ok := s.Attr(key); ok {
+			return v.AsString()
+		}
+	}
+	return ""
+}
+
+// firstLine cuts the stack trace that some instrumentations append to the text
+// of an error.
+func firstLine(msg string) string {
+	for _, mark := range [...]string{"\n\nTraceback ", "\n\nError: ", "\nTraceback (most recent", "\n    at "} {
+		if i := strings.Index(msg, mark); i > 0 {
+			msg = msg[:i]
+		}
+	}
+	return strings.TrimSpace(msg)
+}
+
+// errorTexts begin the results by which tools and frameworks report a failure
+// in words alone.
+var errorTexts = []string{
+	"Error: ", "Error:\n", "Error - ", "Error executing tool", "Error calling tool", "Error invoking tool", "Error running tool",
+	"An error occurred while running the tool", "Failed to invoke Tool", "Failed to invoke tool",
+	"An internal error occurred", "Tool execution failed", "Exception while invoking",
+}
+
+// inBand is the failure a result tells by itself: a truthy error member of a
+// JSON answer, or one of the texts above.
+func inBand(c Content) *Failure {
+	switch c.Value.Kind() {
+	case value.String:
+		if text := strings.TrimSpace(c.Value.Str()); failingText(text) {
+			return &Failure{Message: text, Evidence: "result"}
+		}
+	case value.Object:
+		if f := errorMember(c.Value); f != nil {
+			return f
+		}
+		if c.Value.First("isError", "is_error").Truthy() {
+			return &Failure{Message: c.Value.JSON(), Evidence: "result"}
+		}
+	}
+	return nil
+}
+
+func failingText(text string) bool {
+	for _, prefix := range errorTexts {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func errorMember(v value.Value) *Failure {
+	e := v.At("error")
+	if !e.Truthy() {
+		return nil
+	}
+	f := &Failure{Evidence: "result"}
+	switch e.Kind() {
+	case value.String:
+		f.Message = e.Str()
+	case value.Object:
+		f.Code, f.Message, f.Type = e.At("code").Text(), e.At("message").Str(), e.First("type", "name").Str()
+		if f.Message == "" {
+			f.Message = e.JSON()
+		}
+	default:
+		f.Message = v.First("message", "result", "error_message").Str()
+		if f.Message == "" {
+			f.Message = v.JSON()
+		}
+	}
+	return f
+}
+
+func attrText(m pcommon.Map, key string) string {
+	if v, ok := m.Get(key); ok {
+		return v.AsString()
+	}
+	return ""
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,156 @@
+package dialect
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/message"
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
+
+// genAIEvents recognises model spans that have no operation name but carry
+// content events, as the first versions of the conventions wrote them.
+type genAIEvents struct{}
+
+func (genAIEvents) Name() string { return "otel_genai_events" }
+
+func (genAIEvents) Kind(s *Span) (Kind, bool) {
+	if s.op != "" || s.oi != "" || s.Events().Len() == 0 {
+		return KindOther, false
+	}
+	for i := range s.Events().Len() {
+		switch s.Events().At(i).Name() {
+		case "gen_ai.content.prompt", "gen_ai.content.completion", "gen_ai.choice":
+			return KindModel, true
+		}
+	}
+	return KindOther, false
+}
+
+func (genAIEvents) Read(s *Span) Call {
+	c := Call{Fix: genAIFix, Tool: "chat"}
+	genAIModel(s, &c)
+	return c
+}
+
+// Log is a span event or a log record that belongs to a span.
+type Log struct {
+	Name  string
+	Attrs pcommon.Map
+	Body  value.Value
+	Nanos int64
+}
+
+// events are the span's own events and its log records.
+func (s *Span) events() []Log {
+	out := make([]Log, 0, s.Events().Len()+len(s.Logs))
+	for i := range s.Events().Len() {
+		e := s.Events().At(i)
+		l := Log{Name: e.Name(), Attrs: e.Attributes(), Nanos: int64(e.Timestamp())}
+		if v, ok := e.Attributes().Get("gen_ai.event.content"); ok {
+			l.Body = parsed(fromAttr(v))
+		} else {
+			l.Body = attrsValue(e.Attributes())
+		}
+		out = append(out, l)
+	}
+	return append(out, s.Logs...)
+}
+
+func attrsValue(m pcommon.Map) value.Value {
+	members := make([]value.Member, 0, m.Len())
+	for k, v := range m.All() {
+		members = append(members, value.M(k, fromAttr(v)))
+	}
+	return value.Obj(members...)
+}
+
+// readEvents reads messages that came as events, unless attributes had them.
+func readEvents(s *Span, c *Call) {
+	if s.Events().Len() == 0 && len(s.Logs) == 0 {
+		return
+	}
+	var in, out, system []message.Message
+	for _, e := range s.events() {
+		switch e.Name {
+		case "gen_ai.content.prompt":
+			in = append(in, message.Read(parsed(e.Body.At("gen_ai.prompt")))...)
+		case "gen_ai.content.completion":
+			out = append(out, message.Read(parsed(e.Body.At("gen_ai.completion")))...)
+		case "gen_ai.system.message":
+			system = append(system, eventMessage("system", e.Body)...)
+		case "gen_ai.user.message":
+			in = append(in, eventMessage("user", e.Body)...)
+		case "gen_ai.assistant.message":
+			in = append(in, eventMessage("assistant", e.Body)...)
+		case "gen_ai.tool.message":
+			in = append(in, eventMessage("tool", e.Body)...)
+		case "gen_ai.choice":
+			out = append(out, choice(e.Body)...)
+		case "gen_ai.client.inference.operation.details":
+			in = append(in, message.Read(parsed(detail(e, "gen_ai.input.messages")))...)
+			out = append(out, message.Read(parsed(detail(e, "gen_ai.output.messages")))...)
+			system = append(system, systemOf(parsed(detail(e, "gen_ai.system_instructions")))...)
+		}
+	}
+	if len(c.Input) == 0 && len(in) > 0 {
+		c.Input, c.Request = in, Content{Grade: Rebuilt}
+	}
+	if len(c.Output) == 0 && len(out) > 0 {
+		c.Output, c.Response = out, Content{Grade: Rebuilt}
+	}
+	if len(c.System) == 0 {
+		c.System = system
+	}
+}
+
+// detail is a member of an event that may stand in its attributes or its body.
+func detail(e Log, key string) value.Value {
+	if v, ok := e.Attrs.Get(key); ok {
+		return fromAttr(v)
+	}
+	return e.Body.At(key)
+}
+
+// eventMessage reads the body of a per-message event, whose role is its name.
+func eventMessage(role string, body value.Value) []message.Message {
+	content := parsedBlocks(body.At("content"))
+	v := body.With("role", value.Str(role)).With("content", content)
+	if role == "tool" && !v.Has("tool_call_id") {
+		if id := v.At("id").Str(); id != "" {
+			v = v.With("tool_call_id", value.Str(id))
+		}
+	}
+	return message.Read(v)
+}
+
+// choice reads a completion event: the message and its finish reason.
+func choice(body value.Value) []message.Message {
+	v := body.At("message")
+	switch v.Kind() {
+	case value.Object:
+	case value.Null:
+		v = body
+	default:
+		v = value.Obj(value.M("content", parsedBlocks(v)), value.M("tool_calls", parsed(body.At("tool_calls"))))
+	}
+	if v.At("role").Str() == "" {
+		v = v.With("role", value.Str("assistant"))
+	}
+	if f := body.At("finish_reason"); !f.IsNull() && !v.Has("finish_reason") {
+		v = v.With("finish_reason", f)
+	}
+	return message.Read(v)
+}
+
+// parsedBlocks is text as content blocks where it holds an array of them: some
+// frameworks write the blocks of a message as JSON text.
+func parsedBlocks(v value.Value) value.Value {
+	if strings.HasPrefix(strings.TrimSpace(v.Str()), "[") {
+		if inner := parsed(v); len(inner.Items()) > 0 && inner.Items()[0].Kind() == value.Object {
+			return inner
+		}
+	}
+	return v
+}

@@ -1,0 +1,198 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/message"
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
+
+// openInference reads the conventions of OpenInference in Python and
+// JavaScript. Tool arguments are JSON or Python's repr, results carry whatever
+// envelope the framework put around them, and model messages are spread over
+// indexed attributes.
+type openInference struct{}
+
+func (openInference) Name() string { return "openinference" }
+
+func (openInference) Kind(s *Span) (Kind, bool) {
+	switch s.oi {
+	case "":
+		return KindOther, false
+	case "TOOL":
+		if strings.HasPrefix(s.Name(), "handoff to ") {
+			return KindOther, true
+		}
+		return KindTool, true
+	case "LLM", "EMBEDDING":
+		return KindModel, true
+	case "AGENT":
+		// LangChain runs whose name holds "agent" are marked so, tools included.
+		if s.oiTool {
+			return KindTool, true
+		}
+		return KindAgent, true
+	}
+	return KindOther, true
+}
+
+func (openInference) Read(s *Span) Call {
+	c := Call{Fix: "OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false"}
+	kind, _ := (openInference{}).Kind(s)
+	switch kind {
+	case KindTool:
+		oiTool(s, &c)
+	case KindModel:
+		oiModel(s, &c)
+	case KindAgent:
+		c.Agent = s.Str("agent.name", "graph.node.id")
+	}
+	if s.conv == "" {
+		c.Conversation = s.Value("metadata").First("session_id", "conversation_id", "thread_id").Str()
+	}
+	return c
+}
+
+func oiTool(s *Span, c *Call) {
+	c.Tool = firstOf(s.Str("tool.name"), s.Name())
+	c.ID = realID(s.Str("tool.id", "tool_call.id", "tool.call_id"))
+	c.Description = s.Str("tool.description")
+	var id string
+	c.Args, id = decodeArgs(s.content(pythonText, "input.value"))
+	if c.Args.Grade == Absent && argsInParameters(s.Scope.Name()) {
+		c.Args, id = decodeArgs(s.content(pythonText, "tool.parameters"))
+	}
+	pick(&c.ID, realID(id))
+	out := s.content(jsonText, "output.value")
+	if out.Value.Kind() == value.String && out.Value.Str() == "" && c.Args.Grade == Absent {
+		out = Content{Why: "the instrumentation wrote an empty text in place of content"}
+	}
+	c.setResult(decodeResult(out, strings.Contains(s.Scope.Name(), "adk")))
+}
+
+// argsInParameters tells the instrumentations that write arguments into
+// tool.parameters from those that write the schema there.
+func argsInParameters(scope string) bool {
+	for _, name := range [...]string{"adk", "agno", "claude", "autogen"} {
+		if strings.Contains(scope, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func oiModel(s *Span, c *Call) {
+	c.Tool = "chat"
+	c.Model = s.Str("llm.model_name", "embedding.model_name", "gen_ai.request.model")
+	request, params := oiRequest(s)
+	c.Params = params
+	c.Usage = Usage{
+		Input:      s.count("llm.token_count.prompt"),
+		Output:     s.count("llm.token_count.completion"),
+		CacheRead:  s.count("llm.token_count.prompt_details.cache_read"),
+		CacheWrite: s.count("llm.token_count.prompt_details.cache_write"),
+		Reasoning:  s.count("llm.token_count.completion_details.reasoning"),
+	}
+	c.Finish = s.Str("llm.finish_reason")
+	c.Tools = oiTools(s, request)
+	if s.oi == "EMBEDDING" {
+		c.Tool = "embeddings"
+		c.Args, c.Result = s.content(jsonText, "input.value"), s.content(jsonText, "output.value")
+		return
+	}
+	if _, ok := s.Attr("llm.prompts"); ok {
+		c.Tool = "text_completion"
+	}
+	c.Input, c.Request = oiMessages(s, "llm.input_messages.", "input.value", oiInput)
+	c.Output, c.Response = oiMessages(s, "llm.output_messages.", "output.value", oiOutput)
+}
+
+// oiMessages reads indexed messages, and the whole request or response beside
+// them where the indexed ones are missing or lack call ids.
+func oiMessages(s *Span, prefix, whole string, find func(value.Value) value.Value) ([]message.Message, Content) {
+	ms := message.Read(unflatten(s, prefix))
+	if len(ms) > 0 && !lacksIDs(ms) {
+		return ms, Content{Grade: Rebuilt}
+	}
+	c := s.content(jsonText, whole)
+	if c.Grade == Exact && c.Value.Kind() >= value.Array {
+		if more := message.Read(find(c.Value)); weight(more) > weight(ms) {
+			return more, Content{Grade: Rebuilt, Key: whole}
+		}
+	}
+	if len(ms) > 0 {
+		return ms, Content{Grade: Rebuilt}
+	}
+	if c.Grade == Exact && c.Value.Str() != "" {
+		role := "assistant"
+		if whole == "input.value" {
+			role = "user"
+		}
+		return []message.Message{{Role: role, Parts: []message.Part{{Type: message.Text, Text: c.Value.Str()}}}}, Content{Grade: Rebuilt}
+	}
+	if c.Grade == Exact {
+		c = Content{}
+	}
+	return nil, c
+}
+
+func lacksIDs(ms []message.Message) bool {
+	for _, m := range ms {
+		if m.Role == "system" && len(m.Parts) == 0 {
+			return true
+		}
+		for _, p := range m.Parts {
+			if (p.Type == message.ToolCall || p.Type == message.ToolReply) && p.ID == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func oiInput(v value.Value) value.Value { return v.First("messages", "input", "contents") }
+
+func oiOutput(v value.Value) value.Value {
+	if g := v.At("generations").Items(); len(g) > 0 {
+		if first := g[0].Items(); len(first) > 0 {
+			return first[0].At("message")
+		}
+	}
+	if choices := v.At("choices").Items(); len(choices) > 0 {
+		return choices[0]
+	}
+	if out := v.At("output"); out.Kind() == value.Array {
+		return out
+	}
+	if v.Has("role") {
+		return v
+	}
+	return value.Value{}
+}
+
+// oiRequest is the request with its tools, and the parameters without.
+func oiRequest(s *Span) (value.Value, []value.Member) {
+	request := s.Value("llm.invocation_parameters")
+	var out []value.Member
+	for _, m := range request.Members() {
+		switch m.Name {
+		case "tools", "functions", "model", "messages", "input", "instructions", "contents", "id", "created_at", "previous_response_id":
+		default:
+			out = append(out, m)
+		}
+	}
+	return request, out
+}
+
+func oiTools(s *Span, request value.Value) []toolDef {
+	var list []value.Value
+	for _, item := range unflatten(s, "llm.tools.").Items() {
+		if schema := item.At("tool").At("json_schema"); !schema.IsNull() {
+			list = append(list, schema)
+		}
+	}
+	if defs := toolDefinitions(value.List(list...)); len(defs) > 0 {
+		return defs
+	}
+	return toolDefinitions(request.First("tools", "functions"))
+}

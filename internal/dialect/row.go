@@ -1,0 +1,71 @@
+package dialect
+
+import (
+	"slices"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// Facts are what a summary row tells beyond the tape itself.
+type Facts struct {
+	// Spans counts the spans the run was read from, each once.
+	Spans int
+	// DurationMS is first start to last end, never negative.
+	DurationMS float64
+	// InputTokens and OutputTokens sum up the real model calls: a wrapper or a
+	// twin counts nothing.
+	InputTokens  int64
+	OutputTokens int64
+	Tenant       string
+}
+
+// Run is a tape with the facts its row needs.
+type Run struct {
+	Tape  *tape.Tape
+	Facts Facts
+}
+
+// Row is the summary row of the run.
+func (r Run) Row() tape.Row { return Row(r.Tape, r.Facts) }
+
+// Row is the summary row of a run. Members that only the decision knows (kept,
+// class, bytes, decided) stay zero.
+func Row(t *tape.Tape, f Facts) tape.Row {
+	m := t.Manifest
+	row := tape.Row{
+		TraceID: m.TraceID, ConversationID: m.ConversationID, Service: m.Service, Agent: m.Agent,
+		Environment: m.Environment, Tenant: f.Tenant, Outcome: m.Outcome, Trigger: m.Trigger,
+		Steps: len(t.Records), Spans: f.Spans, InputTokens: f.InputTokens, OutputTokens: f.OutputTokens,
+		Start: m.Started, DurationMS: max(0, f.DurationMS), Fidelity: m.Fidelity,
+	}
+	if m.Failure != nil {
+		row.FailureClass, row.FailureReason = m.Failure.Class, m.Failure.Reason
+	}
+	for i := range t.Records {
+		rec := &t.Records[i]
+		if rec.Failed() {
+			row.FailedCalls++
+		}
+		if m.Failure != nil && m.Failure.Seq == rec.Seq {
+			row.FailingTool = rec.Tool
+		}
+		switch rec.KindOf() {
+		case tape.KindTool:
+			row.ToolCalls++
+			row.Tools = append(row.Tools, rec.Tool)
+		case tape.KindModel:
+			row.ModelCalls++
+			if rec.Model != "" {
+				row.Models = append(row.Models, rec.Model)
+			}
+		}
+	}
+	row.Tools, row.Models = distinct(row.Tools), distinct(row.Models)
+	return row
+}
+
+// distinct sorts and drops repeats.
+func distinct(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}

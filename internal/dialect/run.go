@@ -1,0 +1,135 @@
+package dialect
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// run is one trace on its way to a tape.
+type run struct {
+	id    pcommon.TraceID
+	nodes []*node
+	byID  map[pcommon.SpanID]*node
+	opts  *Options
+
+	requests []*request
+}
+
+// node is one span in the tree, or a call that has no span of its own.
+type node struct {
+	*Span
+	call *Call
+	// kind is that of the call; merged nodes become KindPart.
+	kind  Kind
+	up    *node
+	depth int
+	ids   []pcommon.SpanID
+	start int64
+	end   int64
+	fail  *Failure
+
+	// asked is the request of a model call that this tool call answers.
+	asked *request
+	// synth marks a call known from messages alone, index its place among the
+	// requests of its model call.
+	synth bool
+	index int
+}
+
+func newRun(g *group, opts *Options) *run {
+	r := &run{id: g.id, opts: opts, byID: make(map[pcommon.SpanID]*node, len(g.spans)), nodes: make([]*node, 0, len(g.spans))}
+	slab := make([]node, len(g.spans))
+	for i := range g.spans {
+		s := &g.spans[i]
+		n := &slab[i]
+		*n = node{Span: s, call: read(s), start: int64(s.StartTimestamp()), end: int64(s.EndTimestamp())}
+		if n.call != nil {
+			n.kind = n.call.Kind
+			n.ids = []pcommon.SpanID{s.SpanID()}
+			n.fail = failureOf(s, n.call)
+		}
+		r.nodes = append(r.nodes, n)
+		if !s.SpanID().IsEmpty() {
+			r.byID[s.SpanID()] = n
+		}
+	}
+	slices.SortStableFunc(r.nodes, compareNodes)
+	r.link()
+	return r
+}
+
+// link makes the tree. A parent that was not seen makes a root, and so does a
+// cycle, which only hostile input has.
+func (r *run) link() {
+	for _, n := range r.nodes {
+		if p := r.byID[n.ParentSpanID()]; p != nil && p != n {
+			n.up = p
+		}
+	}
+	for _, n := range r.nodes {
+		steps := 0
+		for up := n.up; up != nil; up = up.up {
+			if steps++; up == n || steps > len(r.nodes) {
+				n.up = nil
+				break
+			}
+		}
+		n.depth = steps
+	}
+}
+
+func compareNodes(a, b *node) int {
+	ai, bi := a.spanID(), b.spanID()
+	return cmp.Or(
+		cmp.Compare(a.start, b.start),
+		bytes.Compare(ai[:], bi[:]),
+		cmp.Compare(a.index, b.index),
+	)
+}
+
+// spanID is the id by which ties are broken; a call without a span borrows
+// that of the model call that asked for it.
+func (n *node) spanID() pcommon.SpanID {
+	if n.Span != nil {
+		return n.SpanID()
+	}
+	if n.asked != nil {
+		return n.asked.model.SpanID()
+	}
+	return pcommon.SpanID{}
+}
+
+// over is the nearest node above n of one of the kinds, looking through nodes
+// that are no calls and stopping at any other call or agent.
+func (n *node) over(through Kind, kinds ...Kind) *node {
+	for up := n.up; up != nil; up = up.up {
+		if slices.Contains(kinds, up.kind) {
+			return up
+		}
+		if up.kind != KindOther && up.kind != KindPart && up.kind != through {
+			return nil
+		}
+	}
+	return nil
+}
+
+// calls are the nodes of a kind, in order of start.
+func (r *run) calls(kinds ...Kind) []*node {
+	var out []*node
+	for _, n := range r.nodes {
+		if slices.Contains(kinds, n.kind) {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, compareNodes)
+	return out
+}
+
+// errored reports a span status of error.
+func (n *node) errored() bool {
+	return n.Span != nil && n.Status().Code() == ptrace.StatusCodeError
+}

@@ -1,0 +1,208 @@
+package dialect
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
+
+// Span is what a dialect sees: one span with its resource and scope, and the
+// few attributes by which dialects recognise their own, found in one pass.
+type Span struct {
+	ptrace.Span
+	Resource pcommon.Resource
+	Scope    pcommon.InstrumentationScope
+	// Logs are the log records that name this span, in the order of their time.
+	Logs []Log
+
+	marks
+}
+
+// marks are the recognising attributes of a span.
+type marks struct {
+	op         string // gen_ai.operation.name
+	oi         string // openinference.span.kind
+	traceloop  string // traceloop.span.kind
+	vercel     string // ai.operationId
+	mcp        string // mcp.method.name
+	langfuse   string // langfuse.observation.type
+	langsmith  string // langsmith.span.kind
+	mlflow     string // mlflow.spanType, without its quotes
+	mastra     string // mastra.span.type
+	spring     string // spring.ai.kind
+	spanType   string // span.type
+	conv       string
+	convRank   int
+	agent      string
+	errorType  string
+	toolName   bool // gen_ai.tool.name is there
+	toolCall   bool // tool_name and call_id are there
+	llmRequest bool // llm.request.type is there
+	oiTool     bool // tool.name is there
+	// traceloopAny: some traceloop.* attribute is there.
+	traceloopAny bool
+}
+
+func newSpan(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) Span {
+	s := Span{Span: span, Resource: res, Scope: scope}
+	s.scan()
+	return s
+}
+
+func (s *Span) scan() {
+	m := &s.marks
+	toolName, callID := false, false
+	for k, v := range s.Attributes().All() {
+		switch k {
+		case "gen_ai.operation.name":
+			m.op = v.Str()
+		case "openinference.span.kind":
+			m.oi = v.Str()
+		case "traceloop.span.kind":
+			m.traceloop, m.traceloopAny = v.Str(), true
+		case "tool.name":
+			m.oiTool = true
+		case "ai.operationId":
+			m.vercel = v.Str()
+		case "mcp.method.name", "mcp.method":
+			m.mcp = v.Str()
+		case "langfuse.observation.type":
+			m.langfuse = v.Str()
+		case "langsmith.span.kind":
+			m.langsmith = v.Str()
+		case "mlflow.spanType":
+			m.mlflow = strings.Trim(v.Str(), `"`)
+		case "mastra.span.type":
+			m.mastra = v.Str()
+		case "spring.ai.kind":
+			m.spring = v.Str()
+		case "span.type":
+			m.spanType = v.Str()
+		case "gen_ai.agent.name":
+			m.agent = v.Str()
+		case "error.type":
+			m.errorType = v.Str()
+		case "gen_ai.tool.name":
+			m.toolName = true
+		case "tool_name":
+			toolName = true
+		case "call_id":
+			callID = true
+		case "llm.request.type":
+			m.llmRequest = true
+		default:
+			if strings.HasPrefix(k, "traceloop.") {
+				m.traceloopAny = true
+			}
+			if r := conversationRank(k); r > 0 && (m.convRank == 0 || r < m.convRank) && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
+				m.conv, m.convRank = v.Str(), r
+			}
+		}
+	}
+	m.toolCall = toolName && callID
+}
+
+// conversationRank orders the attributes that name a conversation, the surest
+// first; 0 is none. A transport session, such as mcp.session.id, is not one.
+func conversationRank(key string) int {
+	switch key {
+	case "gen_ai.conversation.id":
+		return 1
+	case "session.id":
+		return 2
+	case "langfuse.session.id", "gcp.vertex.agent.session_id", "spring.ai.chat.client.conversation.id",
+		"copilot_chat.chat_session_id", "conversation.id":
+		return 3
+	case "ai.telemetry.metadata.sessionId", "ai.telemetry.metadata.conversationId", "ai.telemetry.metadata.threadId",
+		"ai.telemetry.metadata.session_id", "ai.telemetry.metadata.thread_id":
+		return 4
+	case "traceloop.association.properties.session_id", "traceloop.association.properties.conversation_id",
+		"langsmith.metadata.session_id", "langsmith.metadata.conversation_id":
+		return 5
+	case "traceloop.association.properties.thread_id", "langsmith.metadata.thread_id", "threadId":
+		return 6
+	}
+	return 0
+}
+
+// Attr is the attribute of that name.
+func (s *Span) Attr(key string) (pcommon.Value, bool) { return s.Attributes().Get(key) }
+
+// Str is a string attribute, "" if there is none.
+func (s *Span) Str(keys ...string) string {
+	for _, key := range keys {
+		if v, ok := s.Attributes().Get(key); ok && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
+			return v.Str()
+		}
+	}
+	return ""
+}
+
+// Value is the first present attribute as a value; strings that hold a JSON
+// object or array are parsed.
+func (s *Span) Value(keys ...string) value.Value {
+	for _, key := range keys {
+		if v, ok := s.Attributes().Get(key); ok {
+			return parsed(fromAttr(v))
+		}
+	}
+	return value.Value{}
+}
+
+// parsed is v, or what its text holds where the text is a JSON object or array.
+func parsed(v value.Value) value.Value {
+	for range maxEncodings {
+		s := strings.TrimSpace(v.Str())
+		if s == "" || s[0] != '{' && s[0] != '[' && s[0] != '"' {
+			return v
+		}
+		inner, err := value.Parse(s)
+		if err != nil {
+			return v
+		}
+		v = inner
+	}
+	return v
+}
+
+// fromAttr is an attribute value as JSON value. Bytes that are text become
+// text, other bytes base64 as OTLP/JSON writes them.
+func fromAttr(v pcommon.Value) value.Value { return fromAttrDepth(v, 0) }
+
+func fromAttrDepth(v pcommon.Value, depth int) value.Value {
+	if depth > value.MaxDepth {
+		return value.Value{}
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		return value.Str(v.Str())
+	case pcommon.ValueTypeBool:
+		return value.Boolean(v.Bool())
+	case pcommon.ValueTypeInt:
+		return value.Int(v.Int())
+	case pcommon.ValueTypeDouble:
+		return value.Float(v.Double())
+	case pcommon.ValueTypeBytes:
+		if raw := v.Bytes().AsRaw(); utf8.Valid(raw) {
+			return value.Str(string(raw))
+		}
+		return value.Str(v.AsString())
+	case pcommon.ValueTypeSlice:
+		items := make([]value.Value, 0, v.Slice().Len())
+		for i := range v.Slice().Len() {
+			items = append(items, fromAttrDepth(v.Slice().At(i), depth+1))
+		}
+		return value.List(items...)
+	case pcommon.ValueTypeMap:
+		members := make([]value.Member, 0, v.Map().Len())
+		for k, e := range v.Map().All() {
+			members = append(members, value.M(k, fromAttrDepth(e, depth+1)))
+		}
+		return value.Obj(members...)
+	}
+	return value.Value{}
+}

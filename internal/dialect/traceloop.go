@@ -1,0 +1,99 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/message"
+)
+
+// traceloop reads OpenLLMetry: its instrumentations of frameworks, providers
+// and MCP, and the decorators of its SDK, in Python and JavaScript, with
+// messages as JSON and, before 2026, as indexed attributes.
+type traceloop struct{}
+
+func (traceloop) Name() string { return "traceloop" }
+
+func (traceloop) Kind(s *Span) (Kind, bool) {
+	switch s.traceloop {
+	case "tool":
+		return KindTool, true
+	case "workflow", "agent":
+		return KindAgent, true
+	case "server":
+		return KindPart, true
+	case "task":
+		// LangChain.js tools are tasks with this name.
+		if strings.HasPrefix(s.Name(), "execute_tool ") {
+			return KindTool, true
+		}
+		return KindOther, true
+	case "":
+		if !s.traceloopAny && !strings.HasPrefix(s.Scope.Name(), "@traceloop/") {
+			return KindOther, false
+		}
+		if s.llmRequest && s.op == "" {
+			return KindModel, true
+		}
+		return genAI{}.Kind(s)
+	}
+	return KindOther, true
+}
+
+func (traceloop) Read(s *Span) Call {
+	c := Call{Fix: "TRACELOOP_TRACE_CONTENT=true", Agent: s.marks.agent}
+	kind, _ := (traceloop{}).Kind(s)
+	switch kind {
+	case KindTool:
+		traceloopTool(s, &c)
+	case KindAgent:
+		if s.traceloop == "agent" && c.Agent == "" {
+			c.Agent = firstOf(s.Str("traceloop.entity.name"), strings.TrimSuffix(s.Name(), ".agent"))
+		}
+	case KindModel:
+		genAIModel(s, &c)
+		traceloopModel(s, &c)
+	}
+	return c
+}
+
+func traceloopTool(s *Span, c *Call) {
+	c.Tool = s.Str("gen_ai.tool.name", "traceloop.entity.name")
+	if c.Tool == "" {
+		c.Tool = strings.TrimPrefix(strings.TrimSuffix(s.Name(), ".tool"), "execute_tool ")
+	}
+	switch c.Tool {
+	case "DynamicStructuredTool", "DynamicTool", "StructuredTool", "Tool":
+		c.ClassName = true
+	}
+	c.ID = realID(s.Str("gen_ai.tool.call.id"))
+	c.Description = s.Str("gen_ai.tool.description")
+	var id string
+	c.Args, id = decodeArgs(s.content(pythonText, "gen_ai.tool.call.arguments", "traceloop.entity.input"))
+	pick(&c.ID, realID(id))
+	r := decodeResult(s.content(jsonText, "gen_ai.tool.call.result", "traceloop.entity.output"), strings.Contains(s.Scope.Name(), "mcp"))
+	c.setResult(r)
+	if c.ClassName && r.Name != "" {
+		c.Tool, c.ClassName = r.Name, false
+	}
+	c.OK = s.Str("gen_ai.task.status") == "success"
+}
+
+// traceloopModel reads the indexed attributes of older versions.
+func traceloopModel(s *Span, c *Call) {
+	if c.Tool == "" {
+		c.Tool = firstOf(s.Str("llm.request.type"), "chat")
+	}
+	if len(c.Input) == 0 {
+		if ms := message.Read(unflatten(s, "gen_ai.prompt.")); len(ms) > 0 {
+			c.Input, c.Request = ms, Content{Grade: Rebuilt}
+		}
+	}
+	if len(c.Output) == 0 {
+		if ms := message.Read(unflatten(s, "gen_ai.completion.")); len(ms) > 0 {
+			c.Output, c.Response = ms, Content{Grade: Rebuilt}
+		}
+	}
+	if len(c.Tools) == 0 {
+		c.Tools = toolDefinitions(unflatten(s, "llm.request.functions."))
+	}
+}

@@ -1,0 +1,102 @@
+package dialect
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// Options tell a translation what the spans do not. The zero Options are fine.
+type Options struct {
+	// Trigger is written into the manifests; without it, what an earlier pass
+	// wrote on the spans.
+	Trigger tape.Trigger
+	// TenantAttribute is the resource attribute that names the tenant of a run.
+	TenantAttribute string
+}
+
+// Translate makes one tape of each trace, ordered by start. It never changes
+// td and keeps no part of it. The order of spans, repeated deliveries and the
+// mixture of services do not matter. A trace without tool or model calls gives
+// a tape without records.
+func Translate(td ptrace.Traces, opts Options) []*tape.Tape {
+	return TranslateWithLogs(td, plog.NewLogs(), opts)
+}
+
+// TranslateWithLogs is [Translate] with the log records that instrumentations
+// write beside their spans, joined by trace and span id.
+func TranslateWithLogs(td ptrace.Traces, ld plog.Logs, opts Options) []*tape.Tape {
+	runs := Runs(td, ld, opts)
+	out := make([]*tape.Tape, 0, len(runs))
+	for _, r := range runs {
+		out = append(out, r.Tape)
+	}
+	return out
+}
+
+// Runs is [TranslateWithLogs] with the facts for summary rows.
+func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
+	groups := collect(td)
+	attachLogs(groups, ld)
+	type started struct {
+		Run
+		start int64
+		id    [16]byte
+	}
+	all := make([]started, 0, len(groups))
+	for _, g := range groups {
+		r := newRun(g, &opts)
+		first, _ := r.span()
+		all = append(all, started{r.translate(), first, g.id})
+	}
+	slices.SortStableFunc(all, func(a, b started) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), bytes.Compare(a.id[:], b.id[:]))
+	})
+	out := make([]Run, 0, len(all))
+	for _, s := range all {
+		out = append(out, s.Run)
+	}
+	return out
+}
+
+// translate runs the passes over one trace.
+func (r *run) translate() Run {
+	r.mergeTwins()
+	r.linkMessages()
+	calls := r.order(r.calls(KindTool, KindModel))
+	verdict := r.judge(calls)
+	done := completion(calls)
+	t := &tape.Tape{Records: make([]tape.Record, 0, len(calls))}
+	var facts Facts
+	for i, n := range calls {
+		t.Records = append(t.Records, r.record(n, i+1, done[n]))
+		if n.kind == KindModel {
+			facts.InputTokens += deref(n.call.Usage.Input)
+			facts.OutputTokens += deref(n.call.Usage.Output)
+		}
+	}
+	t.Manifest = r.manifest(calls, verdict, t.Records)
+	for _, n := range r.nodes {
+		if n.Span != nil {
+			facts.Spans++
+		}
+	}
+	first, last := r.span()
+	facts.DurationMS = float64(max(0, last-first)) / 1e6
+	if root := r.rootSpan(); root != nil && r.opts.TenantAttribute != "" {
+		facts.Tenant = attrFirst(root.Resource, r.opts.TenantAttribute)
+	}
+	return Run{t, facts}
+}
+
+func deref(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

@@ -1,0 +1,331 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The errors of parsing, for callers that branch on them.
+var (
+	// ErrTruncated: the text is the beginning of a value and ends inside it.
+	ErrTruncated = errors.New("text ends inside a value")
+	// ErrSyntax: the text is not a value.
+	ErrSyntax = errors.New("not a value")
+	// ErrDepth: the value is nested deeper than MaxDepth.
+	ErrDepth = errors.New("nested too deeply")
+)
+
+// Parse reads JSON text. The error wraps ErrTruncated, ErrSyntax or ErrDepth
+// and names the offset.
+func Parse(text string) (Value, error) {
+	p := parser{s: text}
+	p.space()
+	v, err := p.value(0)
+	if err != nil {
+		return Value{}, fmt.Errorf("offset %d: %w", p.i, err)
+	}
+	p.space()
+	if p.i != len(p.s) {
+		return Value{}, fmt.Errorf("offset %d: %w", p.i, ErrSyntax)
+	}
+	return v, nil
+}
+
+type parser struct {
+	s string
+	i int
+}
+
+func (p *parser) space() {
+	for p.i < len(p.s) {
+		switch p.s[p.i] {
+		case ' ', '\t', '\n', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) value(depth int) (Value, error) {
+	if depth > MaxDepth {
+		return Value{}, ErrDepth
+	}
+	if p.i >= len(p.s) {
+		return Value{}, ErrTruncated
+	}
+	switch c := p.s[p.i]; {
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.array(depth)
+	case c == '"':
+		s, err := p.str()
+		return Str(s), err
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	case c == 't':
+		return p.word("true", Value{kind: Bool, text: "true"})
+	case c == 'f':
+		return p.word("false", Value{kind: Bool, text: "false"})
+	case c == 'n':
+		return p.word("null", Value{})
+	}
+	return Value{}, ErrSyntax
+}
+
+func (p *parser) word(w string, v Value) (Value, error) {
+	rest := p.s[p.i:]
+	if strings.HasPrefix(rest, w) {
+		p.i += len(w)
+		return v, nil
+	}
+	if strings.HasPrefix(w, rest) {
+		return Value{}, ErrTruncated
+	}
+	return Value{}, ErrSyntax
+}
+
+func (p *parser) object(depth int) (Value, error) {
+	v := Value{kind: Object}
+	p.i++
+	for first := true; ; first = false {
+		p.space()
+		if p.i >= len(p.s) {
+			return v, ErrTruncated
+		}
+		if first && p.s[p.i] == '}' {
+			p.i++
+			return v, nil
+		}
+		if p.s[p.i] != '"' {
+			return v, ErrSyntax
+		}
+		name, err := p.str()
+		if err != nil {
+			return v, err
+		}
+		p.space()
+		if err := p.expect(':'); err != nil {
+			return v, err
+		}
+		p.space()
+		m, err := p.value(depth + 1)
+		if err != nil {
+			return v, err
+		}
+		v.members = append(v.members, Member{name, m})
+		p.space()
+		if p.i < len(p.s) && p.s[p.i] == '}' {
+			p.i++
+			return v, nil
+		}
+		if err := p.expect(','); err != nil {
+			return v, err
+		}
+	}
+}
+
+func (p *parser) array(depth int) (Value, error) {
+	v := Value{kind: Array}
+	p.i++
+	for first := true; ; first = false {
+		p.space()
+		if p.i >= len(p.s) {
+			return v, ErrTruncated
+		}
+		if first && p.s[p.i] == ']' {
+			p.i++
+			return v, nil
+		}
+		e, err := p.value(depth + 1)
+		if err != nil {
+			return v, err
+		}
+		v.items = append(v.items, e)
+		p.space()
+		if p.i < len(p.s) && p.s[p.i] == ']' {
+			p.i++
+			return v, nil
+		}
+		if err := p.expect(','); err != nil {
+			return v, err
+		}
+	}
+}
+
+func (p *parser) expect(c byte) error {
+	if p.i >= len(p.s) {
+		return ErrTruncated
+	}
+	if p.s[p.i] != c {
+		return ErrSyntax
+	}
+	p.i++
+	return nil
+}
+
+// number follows the JSON grammar, so that its text can be written back as is.
+func (p *parser) number() (Value, error) {
+	start := p.i
+	if p.s[p.i] == '-' {
+		p.i++
+	}
+	if p.i >= len(p.s) {
+		return Value{}, ErrTruncated
+	}
+	if p.s[p.i] == '0' {
+		p.i++
+	} else if !p.digits() {
+		return Value{}, ErrSyntax
+	}
+	if p.i < len(p.s) && p.s[p.i] == '.' {
+		p.i++
+		if !p.digits() {
+			return Value{}, p.short()
+		}
+	}
+	if p.i < len(p.s) && (p.s[p.i] == 'e' || p.s[p.i] == 'E') {
+		p.i++
+		if p.i < len(p.s) && (p.s[p.i] == '+' || p.s[p.i] == '-') {
+			p.i++
+		}
+		if !p.digits() {
+			return Value{}, p.short()
+		}
+	}
+	return Value{kind: Number, text: p.s[start:p.i]}, nil
+}
+
+func (p *parser) digits() bool {
+	start := p.i
+	for p.i < len(p.s) && p.s[p.i] >= '0' && p.s[p.i] <= '9' {
+		p.i++
+	}
+	return p.i > start
+}
+
+func (p *parser) short() error {
+	if p.i >= len(p.s) {
+		return ErrTruncated
+	}
+	return ErrSyntax
+}
+
+func (p *parser) str() (string, error) {
+	p.i++
+	start := p.i
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
+		case c == '"':
+			s := p.s[start:p.i]
+			p.i++
+			return s, nil
+		case c == '\\':
+			return p.escaped(start)
+		case c < 0x20:
+			return "", ErrSyntax
+		}
+		p.i++
+	}
+	return "", ErrTruncated
+}
+
+// escaped continues a string at its first escape.
+func (p *parser) escaped(start int) (string, error) {
+	b := append(make([]byte, 0, len(p.s[start:p.i])+32), p.s[start:p.i]...)
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		switch {
+		case c == '"':
+			p.i++
+			return string(b), nil
+		case c < 0x20:
+			return "", ErrSyntax
+		case c != '\\':
+			b = append(b, c)
+			p.i++
+			continue
+		}
+		if p.i+1 >= len(p.s) {
+			return "", ErrTruncated
+		}
+		p.i += 2
+		switch c := p.s[p.i-1]; c {
+		case '"', '\\', '/':
+			b = append(b, c)
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'n':
+			b = append(b, '\n')
+		case 'r':
+			b = append(b, '\r')
+		case 't':
+			b = append(b, '\t')
+		case 'u':
+			r, err := p.hex4()
+			if err != nil {
+				return "", err
+			}
+			b = utf8.AppendRune(b, r)
+		default:
+			return "", ErrSyntax
+		}
+	}
+	return "", ErrTruncated
+}
+
+// hex4 reads the four digits of \u, and the second half of a surrogate pair.
+// A lone surrogate becomes U+FFFD.
+func (p *parser) hex4() (rune, error) {
+	r, err := p.hexRune()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	if strings.HasPrefix(p.s[p.i:], `\u`) {
+		back := p.i
+		p.i += 2
+		low, err := p.hexRune()
+		if err != nil {
+			return 0, err
+		}
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, nil
+		}
+		p.i = back
+	}
+	return utf8.RuneError, nil
+}
+
+func (p *parser) hexRune() (rune, error) {
+	var r rune
+	for range 4 {
+		if p.i >= len(p.s) {
+			return 0, ErrTruncated
+		}
+		d := unhex(p.s[p.i])
+		if d < 0 {
+			return 0, ErrSyntax
+		}
+		r = r<<4 | d
+		p.i++
+	}
+	return r, nil
+}
+
+func unhex(c byte) rune {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0')
+	case c >= 'a' && c <= 'f':
+		return rune(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return rune(c-'A') + 10
+	}
+	return -1
+}
