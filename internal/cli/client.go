@@ -49,7 +49,7 @@ func (a *app) client() (c *client, done func(), err error) {
 		server = "http://" + server
 	}
 	u, err := url.Parse(server)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil, usage("%q is not the URL of a server, such as %s", server, defaultServer)
 	}
 	transport := &http.Transport{

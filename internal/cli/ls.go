@@ -131,7 +131,7 @@ func moment(s string, now time.Time) (time.Time, error) {
 
 var rowColumns = []column{
 	{title: "trace id"}, {title: "started"}, {title: "outcome"}, {title: "service", share: 2}, {title: "agent", share: 2},
-	{title: "steps", right: true}, {title: "failed", right: true}, {title: "time", right: true}, {title: "kept"}, {title: "why", share: 4},
+	{title: "steps", right: true}, {title: "failed", right: true}, {title: "time", right: true}, {title: "kept"}, {title: "failure, else tools", share: 4},
 }
 
 func (t terminal) rowCells(rows []tape.Row) [][]cell {

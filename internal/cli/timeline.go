@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -211,10 +212,12 @@ func stepOutcome(r *tape.Record) (text, colour string) {
 
 // milliseconds shows a wall time as exactly as it is worth.
 func milliseconds(ms float64) string {
-	if ms != 0 && ms < 10 {
-		return strconv.FormatFloat(ms, 'f', 2, 64)
+	if ms < 10 {
+		ms = math.Round(ms*100) / 100
+	} else {
+		ms = math.Round(ms)
 	}
-	return strconv.FormatFloat(ms, 'f', 0, 64)
+	return strconv.FormatFloat(ms, 'f', -1, 64)
 }
 
 // footer says how the run ended and what the tape lacks.
