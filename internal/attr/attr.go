@@ -46,6 +46,10 @@ const (
 	// spans. Spans below a resource without it must be redacted before they are
 	// stored.
 	Redaction = "tape.redaction"
+	// RedactionRules is, on a resource, the rules of that policy as JSON, where
+	// it is not the default one: a replay needs them to redact live arguments
+	// the same way.
+	RedactionRules = "tape.redaction.rules"
 )
 
 // Summary is true on the single span that stands for a run that was not kept.

@@ -1,0 +1,51 @@
+package tapestore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"go.opentelemetry.io/collector/component"
+)
+
+// Config says where the store is.
+type Config struct {
+	// Directory is the store in a local directory.
+	Directory DirectoryConfig `mapstructure:"directory"`
+
+	// prevent unkeyed literal initialization
+	_ struct{}
+}
+
+// DirectoryConfig configures a store in a local directory.
+type DirectoryConfig struct {
+	// Path of the directory. It is made when it is missing, readable by its
+	// owner alone. Several collectors may share one.
+	Path string `mapstructure:"path"`
+
+	// prevent unkeyed literal initialization
+	_ struct{}
+}
+
+var _ component.Config = (*Config)(nil)
+
+// Validate checks what can be known before the store is opened.
+func (c *Config) Validate() error {
+	if c.Directory.Path == "" {
+		return errors.New("directory::path must not be empty")
+	}
+	return nil
+}
+
+func createDefaultConfig() component.Config {
+	return &Config{Directory: DirectoryConfig{Path: defaultPath()}}
+}
+
+// defaultPath is where a service of the system keeps its state.
+func defaultPath() string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(os.Getenv("ProgramData"), "otelcol-tape", "store")
+	}
+	return "/var/lib/otelcol-tape/store"
+}

@@ -1,0 +1,131 @@
+package tapestore
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tapedeck/tapedeck/extension/tapestore/internal/metadata"
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/internal/store/dir"
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension"
+	"go.uber.org/zap"
+)
+
+// Classes of runs.
+const (
+	// ClassFailures takes runs in which something went wrong.
+	ClassFailures = "failures"
+	// ClassKept takes all others.
+	ClassKept = "kept"
+)
+
+type storeExtension struct {
+	cfg       *Config
+	logger    *zap.Logger
+	telemetry *metadata.TelemetryBuilder
+	store     atomic.Pointer[store.Store]
+
+	mu      sync.RWMutex
+	pending map[int]func(traceID string) bool
+	next    int
+}
+
+var (
+	_ extension.Extension = (*storeExtension)(nil)
+	_ Extension           = (*storeExtension)(nil)
+)
+
+func newExtension(set extension.Settings, cfg *Config) (*storeExtension, error) {
+	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return &storeExtension{
+		cfg:       cfg,
+		logger:    set.Logger,
+		telemetry: telemetry,
+		pending:   map[int]func(string) bool{},
+	}, nil
+}
+
+// Start opens the store.
+func (e *storeExtension) Start(context.Context, component.Host) error {
+	backend, err := dir.Open(e.cfg.Directory.Path)
+	if err != nil {
+		return err
+	}
+	st, err := store.Open(&observedAppender{
+		observed: observed{Backend: backend, telemetry: e.telemetry},
+		appender: backend,
+	}, store.Options{OnDamaged: e.damaged})
+	if err != nil {
+		return err
+	}
+	if old := e.store.Swap(st); old != nil {
+		old.Close()
+	}
+	return nil
+}
+
+// Shutdown closes the store. The collector stops the components that use it
+// before.
+func (e *storeExtension) Shutdown(context.Context) error {
+	if st := e.store.Swap(nil); st != nil {
+		st.Close()
+	}
+	e.telemetry.Shutdown()
+	return nil
+}
+
+func (e *storeExtension) damaged(name string, err error) {
+	e.telemetry.TapeStoreDamaged.Add(context.Background(), 1)
+	e.logger.Warn("Damaged object in the tape store", zap.String("object", name), zap.Error(err))
+}
+
+// Store implements Extension.
+func (e *storeExtension) Store() *store.Store { return e.store.Load() }
+
+// Class implements Extension.
+func (e *storeExtension) Class(row tape.Row) string {
+	switch row.Outcome {
+	case tape.OutcomeFailed, tape.OutcomeIncomplete, tape.OutcomeRecovered:
+		return ClassFailures
+	default:
+		return ClassKept
+	}
+}
+
+// RegisterPending implements Extension.
+func (e *storeExtension) RegisterPending(open func(traceID string) bool) (unregister func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	id := e.next
+	e.next++
+	e.pending[id] = open
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.pending, id)
+	}
+}
+
+// Pending implements Extension.
+func (e *storeExtension) Pending(traceID string) bool {
+	e.mu.RLock()
+	asked := make([]func(string) bool, 0, len(e.pending))
+	for _, open := range e.pending {
+		asked = append(asked, open)
+	}
+	// Called without the lock: a processor may answer from under its own, and
+	// unregister from there too.
+	e.mu.RUnlock()
+	for _, open := range asked {
+		if open(traceID) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package tapestore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/component"
+)
+
+// Extension is what other components see of the extension. All methods are
+// safe for concurrent use.
+type Extension interface {
+	component.Component
+
+	// Store is the open store; nil before Start and after Shutdown.
+	Store() *store.Store
+	// Class names the retention rule that takes a kept run: the folder its
+	// fragments and bodies go to.
+	Class(row tape.Row) string
+	// RegisterPending adds a source that knows which runs are still open: it is
+	// asked with trace ids of 32 lower-case hex digits, from any goroutine,
+	// until unregister is called.
+	RegisterPending(open func(traceID string) bool) (unregister func())
+	// Pending asks all sources whether a run is still open.
+	Pending(traceID string) bool
+}
+
+// ErrNoStore: the configured extension is not there, is another one, or has
+// not started.
+var ErrNoStore = errors.New("no tape store")
+
+// FromHost finds the extension by its id. Extensions start before all other
+// components, so that it can be called in Start.
+func FromHost(host component.Host, id component.ID) (Extension, error) {
+	found, ok := host.GetExtensions()[id]
+	if !ok {
+		return nil, fmt.Errorf("%w: extension %q is not among service::extensions", ErrNoStore, id)
+	}
+	ext, ok := found.(Extension)
+	if !ok {
+		return nil, fmt.Errorf("%w: extension %q is not of type tape_store", ErrNoStore, id)
+	}
+	if ext.Store() == nil {
+		return nil, fmt.Errorf("%w: extension %q has not started", ErrNoStore, id)
+	}
+	return ext, nil
+}
