@@ -181,10 +181,18 @@ func attachLogs(groups []*group, ld plog.Logs) {
 		rl := ld.ResourceLogs().At(i)
 		for j := range rl.ScopeLogs().Len() {
 			records := rl.ScopeLogs().At(j).LogRecords()
+			chunk := map[key][]Log{}
 			for k := range records.Len() {
 				r := records.At(k)
 				id := key{r.TraceID(), r.SpanID()}
-				byKey[id] = append(byKey[id], newLog(r))
+				chunk[id] = append(chunk[id], newLog(r))
+			}
+			for id, logs := range chunk {
+				// A repeated delivery repeats the records of a span as a whole;
+				// equal records within one delivery are different messages.
+				if !holdsLogs(byKey[id], logs) {
+					byKey[id] = append(byKey[id], logs...)
+				}
 			}
 		}
 	}
@@ -193,7 +201,21 @@ func attachLogs(groups []*group, ld plog.Logs) {
 	}
 	for _, g := range groups {
 		for i := range g.spans {
-			g.spans[i].Logs = slices.CompactFunc(byKey[key{g.id, g.spans[i].SpanID()}], func(a, b Log) bool { return compareLogs(a, b) == 0 })
+			g.spans[i].Logs = byKey[key{g.id, g.spans[i].SpanID()}]
 		}
 	}
+}
+
+// holdsLogs reports whether have contains logs in a row.
+func holdsLogs(have, logs []Log) bool {
+	for i := 0; i+len(logs) <= len(have); i++ {
+		if slices.EqualFunc(have[i:i+len(logs)], logs, sameLog) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameLog(a, b Log) bool {
+	return a.Nanos == b.Nanos && a.Name == b.Name && a.Attrs.Equal(b.Attrs) && a.Body.JSON() == b.Body.JSON()
 }

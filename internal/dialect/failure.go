@@ -29,7 +29,10 @@ func failureOf(s *Span, c *Call) *Failure {
 		if s.errorType == "_OTHER" && ex != nil && ex.Type != "" {
 			f.Type = ex.Type
 		}
-		f.Message = firstOf(f.Message, firstLine(s.Status().Message()))
+		// Some write nothing but the type as status text; the result says more.
+		if text := firstLine(s.Status().Message()); f.Message == "" && text != f.Type {
+			f.Message = text
+		}
 		f.Code = s.statusCode()
 	}
 	f = f.merge(c.Fail)

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
@@ -32,6 +33,9 @@ type pair struct {
 // those that have no span.
 func (r *run) linkMessages() {
 	models := r.calls(KindModel)
+	for i, m := range models {
+		m.outputFromHistory(models[i+1:])
+	}
 	for order, m := range models {
 		r.requests = append(r.requests, requestsOf(m, order)...)
 	}
@@ -48,6 +52,52 @@ func (r *run) linkMessages() {
 			r.nodes = append(r.nodes, q.synthesise())
 		}
 	}
+}
+
+// outputFromHistory takes the answer of a model call from the history that the
+// next call of the same conversation was given, where the call's own span has
+// none, or has other tool calls: some instrumentations of streams run the calls
+// of one answer together.
+func (n *node) outputFromHistory(later []*node) {
+	in := n.call.Input
+	if len(in) == 0 {
+		return
+	}
+	last := in[len(in)-1].Value().JSON()
+	for _, m := range later[:min(len(later), 8)] {
+		history := m.call.Input
+		if len(history) <= len(in) || history[len(in)-1].Value().JSON() != last {
+			continue
+		}
+		said := history[len(in):]
+		for i, msg := range said {
+			if msg.Role != "assistant" {
+				said = said[:i]
+				break
+			}
+		}
+		if names := callNames(said); names != "" && names != callNames(n.call.Output) {
+			if len(n.call.Output) > 0 {
+				said = slices.Clone(said)
+				said[len(said)-1].FinishReason = n.call.Output[len(n.call.Output)-1].FinishReason
+			}
+			n.call.Output, n.call.Response = said, Content{Grade: Rebuilt, FromMessages: true}
+		}
+		return
+	}
+}
+
+// callNames names the tool calls of messages, to compare two readings.
+func callNames(ms []message.Message) string {
+	var b strings.Builder
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			if p.Type == message.ToolCall {
+				b.WriteString(p.Name + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 func requestsOf(m *node, order int) []*request {

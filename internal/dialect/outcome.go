@@ -127,7 +127,9 @@ func (r *run) blameOpen(root *node, calls []*node) {
 // call around it ended well.
 func (r *run) fatal(calls []*node) *node {
 	var latest int64
+	modelled := false
 	for _, n := range calls {
+		modelled = modelled || n.kind == KindModel
 		if n.unanswered() && n.fail == nil {
 			continue
 		}
@@ -140,11 +142,11 @@ next:
 			continue
 		}
 		for up := n.up; up != nil; up = up.up {
-			if (up.kind == KindTool || up.kind == KindModel) && up.fail == nil && up.end >= n.end {
+			if up.kind == KindTool && up.fail == nil && up.end >= n.end {
 				continue next
 			}
 		}
-		if n.answeredByRoot() {
+		if !modelled && n.answeredByRoot() {
 			continue
 		}
 		return n
@@ -153,7 +155,8 @@ next:
 }
 
 // answeredByRoot reports whether the run gave a final answer after the failed
-// call though no model call shows it: a root that ended well and has output.
+// call: a root that ended well and has output. It is asked only where model
+// calls are not recorded, which would show the answer themselves.
 func (n *node) answeredByRoot() bool {
 	top := n
 	for top.up != nil {

@@ -116,6 +116,13 @@ func (r *reply) step() bool {
 	v := r.Value
 	switch v.Kind() {
 	case value.String:
+		if why, hidden, ok := placeholder(v.Str()); ok {
+			r.Content = Content{Why: why, Key: r.Key}
+			if hidden {
+				r.Grade = Redacted
+			}
+			return false
+		}
 		text := strings.TrimSpace(v.Str())
 		if !r.fresh && !structured(text) {
 			return false

@@ -1,0 +1,294 @@
+// Package fidelity measures how well tapes say what really happened. It reads
+// recorded telemetry with the truth beside it, in two forms: samples
+// (<name>.json, expected/<name>.json, read off the telemetry by hand) and
+// captures (<name>.otlp.jsonl, <name>.expected.json, written by the program
+// that made the calls). It compares field by field and prints a table.
+//
+// What cannot be right, because the telemetry does not hold it, is listed with
+// its reason in a file of exceptions; an exception that no longer applies is
+// itself a failure, so the list cannot rot.
+package fidelity
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Case is one recording and its truth.
+type Case struct {
+	Name   string
+	Traces ptrace.Traces
+	Logs   plog.Logs
+	Want   Want
+}
+
+// Want is the truth of a case. Fields that the source does not tell are nil.
+type Want struct {
+	Outcomes     []string
+	Agent        *string
+	Conversation *string
+	HasIdentity  bool
+	ModelCalls   int
+	Models       []string
+	// ModelSpans are the spans of each model call.
+	ModelSpans [][]string
+	Tools      []WantTool
+	Alt        map[string][]json.RawMessage
+}
+
+// WantTool is the truth of one tool call. A nil Args or Result is not in the
+// recording.
+type WantTool struct {
+	Tool         string
+	IDs          []string
+	Args         json.RawMessage
+	Result       json.RawMessage
+	NoResult     bool
+	Failed       bool
+	ErrorPart    string
+	Spans        []string
+	Run          int
+	Alternatives map[string][]json.RawMessage
+}
+
+// ReadSamples reads all samples of a directory.
+func ReadSamples(dir string) ([]Case, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "expected", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Case
+	for _, name := range names {
+		var want sampleFile
+		if err := readJSON(name, &want); err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(filepath.Base(name), ".json")
+		c, err := readCase(base, filepath.Join(dir, base+".json"), filepath.Join(dir, base+".logs.json"))
+		if err != nil {
+			return nil, err
+		}
+		c.Want = want.want()
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// ReadCaptures reads all captures of a directory.
+func ReadCaptures(dir string) ([]Case, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.expected.json"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Case
+	for _, name := range names {
+		var want captureFile
+		if err := readJSON(name, &want); err != nil {
+			return nil, err
+		}
+		base := strings.TrimSuffix(name, ".expected.json")
+		c, err := readCase(filepath.Base(base), base+".otlp.jsonl", base+".logs.jsonl")
+		if err != nil {
+			return nil, err
+		}
+		logs, err := os.ReadFile(base + ".logs.jsonl")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		c.Want = want.want(string(logs))
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func readCase(name, traces, logs string) (Case, error) {
+	c := Case{Name: name, Traces: ptrace.NewTraces(), Logs: plog.NewLogs()}
+	err := documents(traces, func(doc []byte) error {
+		td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(doc)
+		if err == nil {
+			td.ResourceSpans().MoveAndAppendTo(c.Traces.ResourceSpans())
+		}
+		return err
+	})
+	if err != nil {
+		return c, err
+	}
+	err = documents(logs, func(doc []byte) error {
+		ld, err := (&plog.JSONUnmarshaler{}).UnmarshalLogs(doc)
+		if err == nil {
+			ld.ResourceLogs().MoveAndAppendTo(c.Logs.ResourceLogs())
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return c, err
+}
+
+// documents calls each for every JSON document of a file.
+func documents(name string, each func([]byte) error) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	for n := 1; dec.More(); n++ {
+		var doc json.RawMessage
+		if err := dec.Decode(&doc); err != nil {
+			return fmt.Errorf("%s: document %d: %w", name, n, err)
+		}
+		if err := each(doc); err != nil {
+			return fmt.Errorf("%s: document %d: %w", name, n, err)
+		}
+	}
+	return nil
+}
+
+func readJSON(name string, into any) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// sampleFile is the form of expected/<name>.json.
+type sampleFile struct {
+	Outcome     string                       `json:"outcome"`
+	RunOutcomes []string                     `json:"run_outcomes"`
+	Agent       *string                      `json:"agent"`
+	Session     *string                      `json:"conversation_id"`
+	ModelCalls  int                          `json:"model_calls"`
+	Models      []string                     `json:"models"`
+	ModelSpans  [][]string                   `json:"model_span_ids"`
+	Alt         map[string][]json.RawMessage `json:"alt"`
+	Tools       []struct {
+		Tool            string                       `json:"tool"`
+		ID              *string                      `json:"tool_call_id"`
+		IDInferred      string                       `json:"tool_call_id_inferred"`
+		Args            json.RawMessage              `json:"args"`
+		ArgsAvailable   bool                         `json:"args_available"`
+		Result          json.RawMessage              `json:"result"`
+		ResultAvailable bool                         `json:"result_available"`
+		Failed          bool                         `json:"failed"`
+		Error           string                       `json:"error_contains"`
+		Spans           []string                     `json:"span_ids"`
+		Run             int                          `json:"run"`
+		Alt             map[string][]json.RawMessage `json:"alt"`
+	} `json:"tools"`
+}
+
+func (f sampleFile) want() Want {
+	w := Want{
+		Outcomes: f.RunOutcomes, Agent: f.Agent, Conversation: f.Session, HasIdentity: true,
+		ModelCalls: f.ModelCalls, Models: f.Models, ModelSpans: f.ModelSpans, Alt: f.Alt,
+	}
+	if w.Outcomes == nil {
+		w.Outcomes = []string{f.Outcome}
+	}
+	for _, t := range f.Tools {
+		wt := WantTool{
+			Tool: t.Tool, Failed: t.Failed, ErrorPart: t.Error, Spans: t.Spans, Run: t.Run,
+			Alternatives: t.Alt, NoResult: !t.ResultAvailable,
+		}
+		if t.ID != nil {
+			wt.IDs = append(wt.IDs, *t.ID)
+		}
+		if t.IDInferred != "" {
+			wt.IDs = append(wt.IDs, t.IDInferred, "")
+		}
+		if t.ID == nil && t.IDInferred == "" {
+			wt.IDs = append(wt.IDs, "")
+		}
+		if t.ArgsAvailable {
+			wt.Args = t.Args
+		}
+		if t.ResultAvailable {
+			wt.Result = t.Result
+		}
+		w.Tools = append(w.Tools, wt)
+	}
+	return w
+}
+
+// captureFile is the form of <name>.expected.json.
+type captureFile struct {
+	Outcome    string   `json:"outcome"`
+	ModelCalls int      `json:"model_calls"`
+	Models     []string `json:"models"`
+	Tools      []struct {
+		Tool    string          `json:"tool"`
+		ID      string          `json:"tool_call_id"`
+		Args    json.RawMessage `json:"args"`
+		Result  json.RawMessage `json:"result"`
+		Failed  bool            `json:"failed"`
+		Error   string          `json:"error"`
+		Present struct {
+			Args   *bool `json:"args"`
+			Result *bool `json:"result"`
+			ID     *bool `json:"call_id"`
+			Error  *bool `json:"error_text"`
+		} `json:"present_in_trace"`
+	} `json:"tools"`
+}
+
+// want takes as present what the traces hold, as the file says, and what the
+// logs hold.
+func (f captureFile) want(logs string) Want {
+	w := Want{Outcomes: []string{f.Outcome}, ModelCalls: f.ModelCalls, Models: f.Models}
+	has := func(p *bool, v any) bool { return p != nil && *p || logs != "" && inText(v, logs) }
+	for _, t := range f.Tools {
+		wt := WantTool{Tool: t.Tool, Failed: t.Failed}
+		if has(t.Present.ID, t.ID) {
+			wt.IDs = []string{t.ID}
+		}
+		var args, result any
+		if json.Unmarshal(t.Args, &args) == nil && has(t.Present.Args, args) {
+			wt.Args = t.Args
+		}
+		if json.Unmarshal(t.Result, &result) == nil && !t.Failed && has(t.Present.Result, result) {
+			wt.Result = t.Result
+		}
+		if t.Failed && has(t.Present.Error, t.Error) {
+			wt.ErrorPart = t.Error
+		}
+		w.Tools = append(w.Tools, wt)
+	}
+	return w
+}
+
+// inText reports whether all leaves of a value occur in a text.
+func inText(v any, text string) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			if !strings.Contains(text, name) || !inText(e, text) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		for _, e := range v {
+			if !inText(e, text) {
+				return false
+			}
+		}
+		return true
+	case nil:
+		return true
+	}
+	return strings.Contains(text, fmt.Sprint(v))
+}
