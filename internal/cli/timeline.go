@@ -102,7 +102,7 @@ func span(started, ended string) string {
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
-		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64) + " ms"
+		return milliseconds(float64(d)/float64(time.Millisecond)) + " ms"
 	case d < time.Minute:
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/otlpfile"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// importReport is what import says about its work.
+type importReport struct {
+	Files      int           `json:"files"`
+	Documents  int           `json:"documents"`
+	Spans      int           `json:"spans"`
+	LogRecords int           `json:"log_records"`
+	Redacted   int           `json:"redacted"`
+	Runs       []importedRun `json:"runs"`
+	// WithoutCalls lists the traces that hold no tool or model call.
+	WithoutCalls []string `json:"without_calls,omitempty"`
+}
+
+type importedRun struct {
+	TraceID  string       `json:"trace_id"`
+	File     string       `json:"file"`
+	Outcome  tape.Outcome `json:"outcome"`
+	Records  int          `json:"records"`
+	Gaps     int          `json:"gaps"`
+	Complete bool         `json:"complete"`
+
+	tape *tape.Tape
+}
+
+func (a *app) importCmd() *cobra.Command {
+	var out string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Make tapes of trace exports",
+		Long: `Make tapes of the runs in trace exports. All files are one import, so a run may be
+spread over several, traces and logs mixed. Files may be OTLP JSON (one request a
+line, pretty-printed, concatenated, in an array) or OTLP protobuf (one message,
+or size-prefixed as the collector's file exporter writes), gzip or zstd around
+either; - is standard input. Secrets are redacted first.
+
+One run goes to -o FILE or standard output; several go to -o DIR/, each as
+<trace_id>.jsonl. The report goes to standard error.`,
+		Args: args(1, -1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			report, err := a.readRuns(files)
+			if err != nil {
+				return err
+			}
+			if err := a.writeRuns(report, out); err != nil {
+				return err
+			}
+			if asJSON {
+				text, err := marshal(report)
+				if err == nil {
+					_, err = a.Err.Write(text)
+				}
+				return err
+			}
+			_, err = io.WriteString(a.Err, report.text())
+			return err
+		},
+	}
+	outFlag(cmd, &out)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// readRuns reads all files into one set of traces and logs and translates it.
+func (a *app) readRuns(files []string) (*importReport, error) {
+	report := &importReport{Files: len(files), Runs: []importedRun{}}
+	td, ld := ptrace.NewTraces(), plog.NewLogs()
+	for _, file := range files {
+		n, err := a.readExport(file, td, ld)
+		if err != nil {
+			return nil, err
+		}
+		report.Documents += n
+	}
+	report.Spans, report.LogRecords = td.SpanCount(), ld.LogRecordCount()
+	policy := redact.Default()
+	s := scrub.New(policy)
+	report.Redacted = s.Traces(td).Values + s.Logs(ld).Values
+	for _, t := range dialect.TranslateWithLogs(td, ld, dialect.Options{}) {
+		if len(t.Records) == 0 {
+			report.WithoutCalls = append(report.WithoutCalls, t.Manifest.TraceID)
+			continue
+		}
+		t.Manifest.Redaction = policy.Manifest()
+		report.Runs = append(report.Runs, importedRun{
+			TraceID: t.Manifest.TraceID, Outcome: t.Manifest.Outcome, Records: len(t.Records),
+			Gaps: len(t.Manifest.Gaps), Complete: t.Manifest.Complete, tape: t,
+		})
+	}
+	if len(report.Runs) == 0 {
+		return nil, no("%s: no tool or model call among %s and %s, so there is no tape to make",
+			strings.Join(files, ", "), count(report.Spans, "span"), count(report.LogRecords, "log record"))
+	}
+	return report, nil
+}
+
+// readExport adds the documents of one file to td and ld.
+func (a *app) readExport(file string, td ptrace.Traces, ld plog.Logs) (documents int, err error) {
+	var r *otlpfile.Reader
+	if file == "-" {
+		r = otlpfile.NewReader("standard input", a.In)
+	} else if r, err = otlpfile.Open(file); err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Close() }()
+	for {
+		d, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return documents, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		documents++
+		d.Traces.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+		d.Logs.ResourceLogs().MoveAndAppendTo(ld.ResourceLogs())
+	}
+}
+
+// writeRuns writes each run where out says.
+func (a *app) writeRuns(report *importReport, out string) error {
+	toDir := strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(filepath.Separator))
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		toDir = true
+	}
+	switch {
+	case !toDir && len(report.Runs) > 1:
+		return usage("%s in the input: name a directory for one file each with -o DIR/", count(len(report.Runs), "run"))
+	case !toDir:
+		run := &report.Runs[0]
+		run.File = out
+		return a.output(out, func(w io.Writer) error { return tape.NewWriter(w).WriteTape(run.tape) })
+	}
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return err
+	}
+	for i := range report.Runs {
+		run := &report.Runs[i]
+		run.File = filepath.Join(out, run.TraceID+".jsonl")
+		if err := tape.WriteFile(run.File, run.tape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *importReport) text() string {
+	var b strings.Builder
+	from := count(r.Documents, "document") + ", " + count(r.Spans, "span")
+	if r.LogRecords > 0 {
+		from += ", " + count(r.LogRecords, "log record")
+	}
+	fmt.Fprintf(&b, "read %s; redacted %s; %s:\n", from, count(r.Redacted, "value"), count(len(r.Runs), "run"))
+	for _, run := range r.Runs {
+		to := ""
+		if run.File != "-" {
+			to = " -> " + run.File
+		}
+		gaps := ""
+		if run.Gaps > 0 || !run.Complete {
+			gaps = ", " + count(run.Gaps, "gap")
+		}
+		fmt.Fprintf(&b, "  %s  %s, %s%s%s\n", run.TraceID, run.Outcome, count(run.Records, "step"), gaps, clean(to))
+	}
+	if n := len(r.WithoutCalls); n > 0 {
+		fmt.Fprintf(&b, "%s without a tool or model call left out\n", count(n, "trace"))
+	}
+	return b.String()
+}

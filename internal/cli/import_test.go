@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// otlpSpan is one span of a run, n of its trace.
+func otlpSpan(trace byte, n int, parent, attributes string) string {
+	return fmt.Sprintf(`{"traceId":%q,"spanId":"%016x","parentSpanId":%q,"name":"s","startTimeUnixNano":"%d","endTimeUnixNano":"%d","attributes":[%s]}`,
+		strings.Repeat(string(trace), 32), n, parent, 1_700_000_000_000_000_000+n*1_000_000, 1_700_000_000_000_500_000+n*1_000_000, attributes)
+}
+
+func attribute(key, value string) string {
+	return fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, key, value)
+}
+
+func request(spans ...string) string {
+	return `{"resourceSpans":[{"resource":{"attributes":[` + attribute("service.name", "shop") + `]},"scopeSpans":[{"spans":[` +
+		strings.Join(spans, ",") + `]}]}]}`
+}
+
+func toolSpan(trace byte, n int, args string) string {
+	return otlpSpan(trace, n, "", attribute("gen_ai.operation.name", "execute_tool")+","+attribute("gen_ai.tool.name", "search")+","+
+		attribute("gen_ai.tool.call.arguments", args)+","+attribute("gen_ai.tool.call.result", `{"hits":1}`))
+}
+
+func readTapeText(t *testing.T, text string) *tape.Tape {
+	t.Helper()
+	tp, err := tape.ReadAll(strings.NewReader(text))
+	require.NoError(t, err)
+	assert.Empty(t, tape.Verify(tp))
+	return tp
+}
+
+func TestImportOfOneRun(t *testing.T) {
+	in := temp(t, "run.json", request(toolSpan('a', 1, `{"q":"socks"}`), toolSpan('a', 2, `{"q":"shoes"}`)))
+	r := tapeCmd(t, "", "import", in)
+	require.Equal(t, exitOK, r.code, r.err)
+	tp := readTapeText(t, r.out)
+	assert.Equal(t, strings.Repeat("a", 32), tp.Manifest.TraceID)
+	assert.Equal(t, "shop", tp.Manifest.Service)
+	require.Len(t, tp.Records, 2)
+	assert.Equal(t, "search", tp.Records[0].Tool)
+	assert.JSONEq(t, `{"q":"socks"}`, string(tp.Records[0].Args))
+	assert.Contains(t, r.err, "read 1 document, 2 spans; redacted 0 values; 1 run:\n  "+strings.Repeat("a", 32)+"  succeeded, 2 steps")
+
+	out := filepath.Join(t.TempDir(), "t.jsonl")
+	again := tapeCmd(t, read(t, in), "import", "-", "-o", out)
+	require.Equal(t, exitOK, again.code, again.err)
+	assert.Empty(t, again.out)
+	assert.Equal(t, r.out, read(t, out), "a file, standard input and -o say the same")
+}
+
+func TestImportJoinsFilesIntoOneRun(t *testing.T) {
+	one := temp(t, "1.json", request(toolSpan('a', 2, `{"q":"shoes"}`)))
+	two := temp(t, "2.json", request(toolSpan('a', 1, `{"q":"socks"}`), toolSpan('a', 2, `{"q":"shoes"}`)))
+	r := tapeCmd(t, "", "import", one, two)
+	require.Equal(t, exitOK, r.code, r.err)
+	tp := readTapeText(t, r.out)
+	require.Len(t, tp.Records, 2, "a span delivered twice is one call")
+	assert.JSONEq(t, `{"q":"socks"}`, string(tp.Records[0].Args), "by start, not by file")
+}
+
+func TestImportOfSeveralRuns(t *testing.T) {
+	in := temp(t, "runs.json", request(toolSpan('a', 1, `{}`))+request(toolSpan('b', 2, `{}`)))
+	r := tapeCmd(t, "", "import", in)
+	assert.Equal(t, result{"", "tape: 2 runs in the input: name a directory for one file each with -o DIR/\n", exitUsage}, r)
+
+	file := filepath.Join(t.TempDir(), "t.jsonl")
+	r = tapeCmd(t, "", "import", in, "-o", file)
+	assert.Equal(t, exitUsage, r.code)
+	assert.NoFileExists(t, file)
+
+	for _, dir := range []string{filepath.Join(t.TempDir(), "new") + "/", t.TempDir()} {
+		r = tapeCmd(t, "", "import", in, "-o", dir)
+		require.Equal(t, exitOK, r.code, r.err)
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Len(t, entries, 2)
+		for i, id := range []string{strings.Repeat("a", 32), strings.Repeat("b", 32)} {
+			assert.Equal(t, id+".jsonl", entries[i].Name())
+			assert.Equal(t, id, readTapeText(t, read(t, filepath.Join(dir, entries[i].Name()))).Manifest.TraceID)
+		}
+	}
+}
+
+func TestImportRedacts(t *testing.T) {
+	const canary = "sk-ant-api03-Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0LzXcVbNmQwErTyUiOpAsDfGhJkLzXcVbNm1234567890abcdAA"
+	in := temp(t, "run.json", request(toolSpan('a', 1, `{"q":"socks","password":"hunter2","note":"use `+canary+`"}`)))
+	r := tapeCmd(t, "", "import", in, "--json")
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.NotContains(t, r.out+r.err, canary)
+	assert.NotContains(t, r.out+r.err, "hunter2")
+	tp := readTapeText(t, r.out)
+	require.NotNil(t, tp.Manifest.Redaction)
+	assert.NotEmpty(t, tp.Manifest.Redaction.Policy)
+	key := tapeCmd(t, "", "key", "search", "--redact", `{"q":"socks","password":"hunter2","note":"use `+canary+`"}`)
+	assert.Equal(t, tp.Records[0].Key+"\n", key.out, "the key of live arguments, redacted the same way")
+
+	var report importReport
+	require.NoError(t, json.Unmarshal([]byte(r.err), &report))
+	assert.Positive(t, report.Redacted)
+	assert.Equal(t, 1, report.Runs[0].Records)
+	assert.Equal(t, "-", report.Runs[0].File)
+}
+
+func TestImportFaults(t *testing.T) {
+	plain := otlpSpan('c', 1, "", "")
+	tests := map[string]struct {
+		in   string
+		code int
+		want string
+	}{
+		"no call in it":  {request(plain), exitNo, "run.json: no tool or model call among 1 span and 0 log records, so there is no tape to make"},
+		"no span in it":  {`{"resourceSpans":[]}`, exitNo, "no tool or model call among 0 spans"},
+		"empty":          {"", exitUsage, "run.json: empty: there is no document in it"},
+		"not OTLP":       {`{"a":1}`, exitUsage, `run.json:1: document 1: not OTLP: neither resourceSpans nor resourceLogs among the members "a"`},
+		"a tape":         {`{"tape":"1"}`, exitUsage, "not OTLP: a tape, not a trace"},
+		"cut":            {request(plain) + "\n" + `{"resourceSpans":[`, exitUsage, "run.json:2: document 2: ends in the middle of a document"},
+		"a wrong member": {request(strings.Replace(plain, `"traceId":"cc`, `"traceId":"zz`, 1)), exitUsage, "spans[0].traceId: "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out.jsonl")
+			r := tapeCmd(t, "", "import", temp(t, "run.json", tt.in), "-o", out)
+			oneLineError(t, r)
+			assert.Contains(t, r.err, tt.want)
+			assert.Equal(t, tt.code, r.code)
+			assert.NoFileExists(t, out)
+		})
+	}
+	r := tapeCmd(t, "", "import", "testdata/none.json")
+	assert.Equal(t, exitUsage, r.code)
+	oneLineError(t, r)
+}
+
+func TestImportLeavesOutTracesWithoutCalls(t *testing.T) {
+	in := temp(t, "run.json", request(toolSpan('a', 1, `{}`), otlpSpan('c', 1, "", "")))
+	r := tapeCmd(t, "", "import", in)
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.Contains(t, r.err, "1 trace without a tool or model call left out\n")
+}
