@@ -1,0 +1,282 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+var (
+	errRetryable = errors.New("try again")
+	errPermanent = errors.New("never")
+)
+
+// fixture is a recorder on a clock that the test moves, with everything it
+// emitted and counted.
+type fixture struct {
+	*Recorder
+	t testing.TB
+
+	mu      sync.Mutex
+	now     time.Time
+	emitted []ptrace.Traces
+	fail    error
+	counts  counts
+	bodies  map[string][]byte
+	noBody  bool
+}
+
+func newFixture(t testing.TB, change func(*Config)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), bodies: map[string][]byte{}}
+	cfg := Config{
+		IdleTimeout:      10 * time.Minute,
+		MaxAge:           24 * time.Hour,
+		RootSettle:       5 * time.Second,
+		Lookback:         time.Hour,
+		MaxBytes:         64 << 20,
+		MaxRunBytes:      16 << 20,
+		MaxRequestBytes:  3 << 20,
+		DecidedRuns:      1000,
+		KeepOutcomes:     []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete},
+		OffloadThreshold: 64 << 10,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	f.Recorder = New(cfg, Deps{
+		Buffer:    buffer.NewMemory(cfg.MaxBytes),
+		Scrubber:  scrub.New(redact.Default()),
+		Bodies:    f,
+		Emit:      f.emit,
+		Permanent: func(err error) bool { return errors.Is(err, errPermanent) },
+		Telemetry: &f.counts,
+		Now:       f.time,
+	})
+	return f
+}
+
+func (f *fixture) time() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// pass moves the clock and lets the recorder notice, a second at a time where
+// that can make a difference.
+func (f *fixture) pass(d time.Duration) {
+	f.mu.Lock()
+	f.now = f.now.Add(d)
+	f.mu.Unlock()
+	f.Tick(context.Background())
+}
+
+func (f *fixture) emit(_ context.Context, td ptrace.Traces) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil {
+		return f.fail
+	}
+	f.emitted = append(f.emitted, td)
+	return nil
+}
+
+func (f *fixture) failWith(err error) {
+	f.mu.Lock()
+	f.fail = err
+	f.mu.Unlock()
+}
+
+func (f *fixture) Class(row tape.Row) string {
+	if row.Kept {
+		return "failures"
+	}
+	return "other"
+}
+
+func (f *fixture) PutBody(_ context.Context, _ string, _ time.Time, b offload.Body) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.noBody {
+		return errRetryable
+	}
+	f.bodies[b.SHA256] = append([]byte(nil), b.Data...)
+	return nil
+}
+
+func (f *fixture) add(spans ...func(ptrace.ResourceSpans, ptrace.Span)) {
+	f.t.Helper()
+	require.NoError(f.t, f.Add(context.Background(), traces(spans...)))
+}
+
+// out lists the emitted spans, and forgets them.
+func (f *fixture) out() []ptrace.Span {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var spans []ptrace.Span
+	for _, td := range f.emitted {
+		forEachSpan(td, func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, s ptrace.Span) { spans = append(spans, s) })
+	}
+	f.emitted = nil
+	return spans
+}
+
+// rows lists the rows on the given spans.
+func rows(spans []ptrace.Span) (out []tape.Row) {
+	for _, s := range spans {
+		if row, ok := attr.RowFrom(s.Attributes()); ok {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// balanced checks that no span is unaccounted for.
+func (f *fixture) balanced() {
+	f.t.Helper()
+	c := &f.counts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	open := 0
+	f.Recorder.mu.Lock()
+	for e := f.idx.open_.Front(); e != nil; e = e.Next() {
+		open += e.Value.(*run).spans
+	}
+	f.Recorder.mu.Unlock()
+	dropped := 0
+	for _, n := range c.dropped {
+		dropped += n
+	}
+	require.Equal(f.t, c.received+c.upgraded, c.kept+c.summarised+c.letGo+c.passed+dropped+open,
+		"received %d + upgraded %d = kept %d + summarised %d + let go %d + passed %d + dropped %v + open %d",
+		c.received, c.upgraded, c.kept, c.summarised, c.letGo, c.passed, c.dropped, open)
+}
+
+func traces(spans ...func(ptrace.ResourceSpans, ptrace.Span)) ptrace.Traces {
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("service.name", "svc")
+	ss := rs.ScopeSpans().AppendEmpty()
+	for _, fn := range spans {
+		fn(rs, ss.Spans().AppendEmpty())
+	}
+	return td
+}
+
+var epoch = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+
+func span(trace, id, parent byte, more ...func(ptrace.Span)) func(ptrace.ResourceSpans, ptrace.Span) {
+	return func(_ ptrace.ResourceSpans, s ptrace.Span) {
+		s.SetTraceID(pcommon.TraceID{15: trace})
+		s.SetSpanID(pcommon.SpanID{7: id})
+		if parent != 0 {
+			s.SetParentSpanID(pcommon.SpanID{7: parent})
+		}
+		s.SetName("span")
+		s.SetStartTimestamp(pcommon.NewTimestampFromTime(epoch.Add(time.Duration(id) * time.Second)))
+		s.SetEndTimestamp(s.StartTimestamp() + 1e6)
+		for _, fn := range more {
+			fn(s)
+		}
+	}
+}
+
+// agent is a root span of an agent, tool a tool call below it.
+func agent(trace, id byte, more ...func(ptrace.Span)) func(ptrace.ResourceSpans, ptrace.Span) {
+	return span(trace, id, 0, append([]func(ptrace.Span){func(s ptrace.Span) {
+		s.SetName("invoke_agent a")
+		s.Attributes().PutStr("gen_ai.operation.name", "invoke_agent")
+		s.Attributes().PutStr("gen_ai.agent.name", "a")
+		s.SetEndTimestamp(s.StartTimestamp() + 1e12)
+	}}, more...)...)
+}
+
+func tool(trace, id, parent byte, more ...func(ptrace.Span)) func(ptrace.ResourceSpans, ptrace.Span) {
+	return span(trace, id, parent, append([]func(ptrace.Span){func(s ptrace.Span) {
+		s.SetName("execute_tool t")
+		s.Attributes().PutStr("gen_ai.operation.name", "execute_tool")
+		s.Attributes().PutStr("gen_ai.tool.name", "t")
+		s.Attributes().PutStr("gen_ai.tool.call.arguments", `{"n":1}`)
+		s.Attributes().PutStr("gen_ai.tool.call.result", `{"ok":true}`)
+	}}, more...)...)
+}
+
+func failed(s ptrace.Span) {
+	s.Status().SetCode(ptrace.StatusCodeError)
+	s.Status().SetMessage("it broke")
+	s.Attributes().PutStr("error.type", "TimeoutError")
+}
+
+// counts is a Telemetry that remembers.
+type counts struct {
+	mu                                                        sync.Mutex
+	received, upgraded, kept, summarised, letGo, passed, late int
+	dropped                                                   map[string]int
+	decided                                                   map[string]int
+	redacted                                                  map[string]int
+	bodies, bodyFailures, retried                             int
+}
+
+func (c *counts) add(p *int, n int) {
+	c.mu.Lock()
+	*p += n
+	c.mu.Unlock()
+}
+
+func (c *counts) Received(n int)   { c.add(&c.received, n) }
+func (c *counts) Upgraded(n int)   { c.add(&c.upgraded, n) }
+func (c *counts) Kept(n int)       { c.add(&c.kept, n) }
+func (c *counts) Summarised(n int) { c.add(&c.summarised, n) }
+func (c *counts) LetGo(n int)      { c.add(&c.letGo, n) }
+func (c *counts) Passed(n int)     { c.add(&c.passed, n) }
+func (c *counts) Late(n int)       { c.add(&c.late, n) }
+func (c *counts) Retried()         { c.add(&c.retried, 1) }
+
+func (c *counts) Dropped(reason string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dropped == nil {
+		c.dropped = map[string]int{}
+	}
+	c.dropped[reason] += n
+}
+
+func (c *counts) Decided(o tape.Outcome, tr tape.Trigger, _ bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.decided == nil {
+		c.decided = map[string]int{}
+	}
+	c.decided[string(o)+" "+string(tr)]++
+}
+
+func (c *counts) Redacted(m map[string]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.redacted == nil {
+		c.redacted = map[string]int{}
+	}
+	for k, n := range m {
+		c.redacted[k] += n
+	}
+}
+
+func (c *counts) Offloaded(n int, _ int64, failed int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bodies += n
+	c.bodyFailures += failed
+}

@@ -1,0 +1,203 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// errDamaged marks a run of which the buffer returned nothing that can be read.
+var errDamaged = errors.New("buffered spans cannot be read")
+
+// verdict is what becomes of a run, ready to be handed on.
+type verdict struct {
+	fate state
+	row  tape.Row
+	out  []ptrace.Traces
+	// spans is how many were judged, which is fewer than came when the buffer
+	// lost some.
+	spans int
+
+	redacted  scrub.Stats
+	offloaded offload.Stats
+}
+
+// count reports a decision that was handed on.
+func (v verdict) count(t Telemetry) {
+	t.Decided(v.row.Outcome, v.row.Trigger, v.fate == stateKept)
+	v.countContent(t)
+}
+
+func (v verdict) countContent(t Telemetry) {
+	t.Redacted(v.redacted.Types)
+	t.Offloaded(v.offloaded.Bodies, v.offloaded.Bytes, v.offloaded.Failed)
+}
+
+// judge reads a run from the buffer and decides about it. Redaction comes before
+// everything else: keys, names and summaries are made of what is left.
+func (r *Recorder) judge(ctx context.Context, id buffer.ID, trigger tape.Trigger) (verdict, error) {
+	chunks, err := r.deps.Buffer.Load(id)
+	if err != nil {
+		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, err)
+	}
+	td := ptrace.NewTraces()
+	var broken error
+	for _, data := range chunks {
+		part, err := unmarshaler.UnmarshalTraces(data)
+		if err != nil {
+			broken = err
+			continue
+		}
+		part.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+	}
+	if td.SpanCount() == 0 {
+		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, broken)
+	}
+	v, t := r.examine(td, trigger)
+	v.spans = td.SpanCount()
+	switch {
+	case len(t.Records) == 0:
+		v.fate = stateLetGo
+		if r.cfg.PassThrough {
+			v.out = []ptrace.Traces{td}
+		}
+	case r.keep[v.row.Outcome]:
+		err = r.pack(ctx, td, t, &v)
+	default:
+		v.fate = stateSummarised
+		v.out = []ptrace.Traces{summary(td, v.row)}
+	}
+	return v, err
+}
+
+var unmarshaler ptrace.ProtoUnmarshaler
+
+// examine redacts and translates the spans of one run in place.
+func (r *Recorder) examine(td ptrace.Traces, trigger tape.Trigger) (verdict, *tape.Tape) {
+	v := verdict{redacted: r.deps.Scrubber.Traces(td)}
+	stampResources(td, r.policy)
+	runs := dialect.Runs(td, plog.NewLogs(), dialect.Options{Trigger: trigger})
+	if len(runs) == 0 {
+		return v, &tape.Tape{}
+	}
+	t := runs[0].Tape
+	v.row = runs[0].Row()
+	v.row.Trigger = trigger
+	if len(t.Records) == 0 {
+		// The outcome of what is no agent's run is nobody's business.
+		v.row.Outcome = ""
+		return v, t
+	}
+	v.row.Decided = r.deps.Now().UTC().Format(time.RFC3339Nano)
+	if cutShort(trigger) && !rootSeen(td) {
+		v.row.Outcome = tape.OutcomeIncomplete
+	}
+	return v, t
+}
+
+// cutShort tells the triggers that end a run which has not ended by itself.
+func cutShort(t tape.Trigger) bool {
+	switch t {
+	case tape.TriggerMaxAge, tape.TriggerSize, tape.TriggerEvicted, tape.TriggerShutdown:
+		return true
+	default:
+		return false
+	}
+}
+
+func rootSeen(td ptrace.Traces) bool {
+	seen := false
+	forEachSpan(td, func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
+		seen = seen || span.ParentSpanID().IsEmpty()
+	})
+	return seen
+}
+
+// pack makes a kept run ready: marks, row, bodies, requests.
+func (r *Recorder) pack(ctx context.Context, td ptrace.Traces, t *tape.Tape, v *verdict) error {
+	v.fate = stateKept
+	v.row.Kept = true
+	if r.deps.Bodies != nil {
+		v.row.Class = r.deps.Bodies.Class(v.row)
+	}
+	mark(td, t, v.row.Outcome, v.row.Trigger)
+	attr.PutRow(findHead(td).span.Attributes(), v.row)
+	if err := r.moveBodies(ctx, td, v); err != nil {
+		return err
+	}
+	v.out = requests(td, r.cfg.MaxRequestBytes, carriesRow)
+	return nil
+}
+
+func carriesRow(span ptrace.Span) bool {
+	_, ok := attr.RowFrom(span.Attributes())
+	return ok
+}
+
+// moveBodies sends large bodies to the store. One that the store does not take
+// stays where it is. Without a store nothing moves, but values that only look
+// like references are escaped all the same.
+func (r *Recorder) moveBodies(ctx context.Context, td ptrace.Traces, v *verdict) error {
+	threshold := r.cfg.OffloadThreshold
+	if r.deps.Bodies == nil {
+		threshold = 0
+	}
+	now := r.deps.Now()
+	stats, _ := offload.Traces(td, threshold, func(b offload.Body) error {
+		return r.deps.Bodies.PutBody(ctx, v.row.Class, now, b)
+	})
+	v.offloaded = stats
+	return ctx.Err()
+}
+
+// judgeChunk prepares late spans of a run whose outcome is settled; with an empty
+// outcome, those of a trace that is passed on.
+func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigger, outcome tape.Outcome) (verdict, error) {
+	td, err := unmarshaler.UnmarshalTraces(c.data)
+	if err != nil {
+		return verdict{}, err
+	}
+	v, t := r.examine(td, trigger)
+	if outcome == "" {
+		v.out = []ptrace.Traces{td}
+		return v, nil
+	}
+	v.fate = stateKept
+	v.row.Outcome = outcome
+	if r.deps.Bodies != nil {
+		v.row.Class = r.deps.Bodies.Class(v.row)
+	}
+	for i := range t.Records {
+		// The position in a part says nothing about that in the run.
+		t.Records[i].Seq = 0
+	}
+	mark(td, t, outcome, trigger)
+	if err := r.moveBodies(ctx, td, &v); err != nil {
+		return verdict{}, err
+	}
+	v.out = requests(td, r.cfg.MaxRequestBytes, carriesRow)
+	return v, nil
+}
+
+// judgeFailure keeps late spans that tell of a failure in a run whose other spans
+// are gone.
+func (r *Recorder) judgeFailure(ctx context.Context, c *chunk) (verdict, error) {
+	td, err := unmarshaler.UnmarshalTraces(c.data)
+	if err != nil {
+		return verdict{}, err
+	}
+	v, t := r.examine(td, tape.TriggerLateFailure)
+	v.row.Outcome = tape.OutcomeFailed
+	return v, r.pack(ctx, td, t, &v)
+}

@@ -1,0 +1,162 @@
+package recorder
+
+import (
+	"context"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// addLate gives spans to a run that was decided before they came. It is entered
+// with the lock held and leaves without.
+func (r *Recorder) addLate(ctx context.Context, rn *run, c *chunk) error {
+	switch rn.state {
+	case stateKept:
+		outcome, trigger := rn.outcome, rn.trigger
+		r.mu.Unlock()
+		return r.lateKept(ctx, c, outcome, trigger)
+	case stateSummarised:
+		if rn.held {
+			return r.lateHeld(ctx, rn, c)
+		}
+		if c.failed {
+			return r.lateFailure(ctx, rn, c)
+		}
+		r.mu.Unlock()
+		r.late(c)
+		r.deps.Telemetry.Summarised(c.spans)
+		return nil
+	case stateLetGo:
+		r.mu.Unlock()
+		return r.lateOther(ctx, c)
+	default:
+		r.mu.Unlock()
+		r.late(c)
+		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		return nil
+	}
+}
+
+func (r *Recorder) late(c *chunk) {
+	r.deps.Telemetry.Received(c.spans)
+	r.deps.Telemetry.Late(c.spans)
+}
+
+// lateKept hands on late spans of a kept run at once; the store merges them.
+func (r *Recorder) lateKept(ctx context.Context, c *chunk, outcome tape.Outcome, trigger tape.Trigger) error {
+	v, err := r.judgeChunk(ctx, c, trigger, outcome)
+	if err == nil {
+		err = r.emit(ctx, v.out)
+	}
+	if err != nil && !r.deps.Permanent(err) {
+		return err
+	}
+	r.late(c)
+	if err != nil {
+		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		return nil
+	}
+	r.deps.Telemetry.Kept(c.spans)
+	v.countContent(r.deps.Telemetry)
+	return nil
+}
+
+// lateOther follows the decision about a run without calls.
+func (r *Recorder) lateOther(ctx context.Context, c *chunk) error {
+	if !r.cfg.PassThrough {
+		r.late(c)
+		r.deps.Telemetry.LetGo(c.spans)
+		return nil
+	}
+	v, err := r.judgeChunk(ctx, c, "", "")
+	if err == nil {
+		err = r.emit(ctx, v.out)
+	}
+	if err != nil && !r.deps.Permanent(err) {
+		return err
+	}
+	r.late(c)
+	if err != nil {
+		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		return nil
+	}
+	r.deps.Telemetry.Passed(c.spans)
+	return nil
+}
+
+// lateHeld adds spans to a summarised run whose other spans are still there,
+// and decides again when they tell of a failure. Entered with the lock held.
+func (r *Recorder) lateHeld(ctx context.Context, rn *run, c *chunk) error {
+	if err := r.deps.Buffer.Append(c.id, c.data); err != nil {
+		r.mu.Unlock()
+		return err
+	}
+	rn.spans += c.spans
+	r.late(c)
+	r.deps.Telemetry.Summarised(c.spans)
+	if !c.failed {
+		r.mu.Unlock()
+		return nil
+	}
+	until := rn.deadline
+	done := r.begin(rn)
+	spans := rn.spans
+	r.mu.Unlock()
+
+	v, err := r.judge(ctx, rn.id, tape.TriggerLateFailure)
+	if err == nil && v.fate == stateKept {
+		err = r.emit(ctx, v.out)
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer done()
+	rn.state = stateSummarised
+	if err != nil || v.fate != stateKept {
+		// Still a summary, and the spans still wait for a failure that counts.
+		r.idx.schedule(rn, until)
+		if err != nil && r.deps.Permanent(err) {
+			return nil
+		}
+		return err
+	}
+	r.upgrade(rn, v, spans)
+	r.dropHeld(rn)
+	return nil
+}
+
+// lateFailure keeps the late spans of a summarised run whose other spans are
+// gone: the failure alone is better than nothing. Entered with the lock held.
+func (r *Recorder) lateFailure(ctx context.Context, rn *run, c *chunk) error {
+	done := r.begin(rn)
+	r.mu.Unlock()
+
+	v, err := r.judgeFailure(ctx, c)
+	if err == nil {
+		err = r.emit(ctx, v.out)
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer done()
+	rn.state = stateSummarised
+	if err != nil && !r.deps.Permanent(err) {
+		return err
+	}
+	r.late(c)
+	if err != nil {
+		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		return nil
+	}
+	r.deps.Telemetry.Summarised(c.spans)
+	r.upgrade(rn, v, c.spans)
+	return nil
+}
+
+// upgrade notes that a summarised run was kept after all.
+func (r *Recorder) upgrade(rn *run, v verdict, spans int) {
+	rn.state = stateKept
+	rn.outcome, rn.trigger = v.row.Outcome, v.row.Trigger
+	r.deps.Telemetry.Upgraded(spans)
+	r.deps.Telemetry.Kept(spans)
+	v.count(r.deps.Telemetry)
+}

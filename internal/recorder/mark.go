@@ -1,0 +1,128 @@
+package recorder
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// mark puts the decision on every span and the record on every span that stands
+// for a call.
+func mark(td ptrace.Traces, t *tape.Tape, outcome tape.Outcome, trigger tape.Trigger) {
+	records := make(map[string]*tape.Record)
+	if t != nil {
+		for i := range t.Records {
+			rec := &t.Records[i]
+			records[rec.StepID] = rec
+			for _, id := range rec.SpanIDs {
+				records[id] = rec
+			}
+		}
+	}
+	forEachSpan(td, func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
+		m := span.Attributes()
+		m.PutStr(attr.Outcome, string(outcome))
+		m.PutStr(attr.Trigger, string(trigger))
+		id := span.SpanID()
+		if rec := records[id.String()]; rec != nil && !id.IsEmpty() {
+			markRecord(m, rec)
+		}
+	})
+}
+
+func markRecord(m pcommon.Map, rec *tape.Record) {
+	m.PutStr(attr.Kind, string(rec.KindOf()))
+	if rec.Seq > 0 {
+		m.PutInt(attr.Seq, int64(rec.Seq))
+	}
+	m.PutStr(attr.Key, rec.Key)
+	m.PutStr(attr.Dialect, rec.Dialect)
+	if rec.FailureClass != "" {
+		m.PutStr(attr.FailureClass, rec.FailureClass)
+	}
+}
+
+// stampResources notes which policy redacted what lies below the resources.
+func stampResources(td ptrace.Traces, policy string) {
+	for _, rs := range td.ResourceSpans().All() {
+		rs.Resource().Attributes().PutStr(attr.Redaction, policy)
+	}
+}
+
+// head is the span that speaks for a run: the one without parent, else the
+// earliest; ties go to the smaller id, so that the order of arrival decides
+// nothing.
+type head struct {
+	rs    ptrace.ResourceSpans
+	span  ptrace.Span
+	found bool
+	// start and end are the run's first and last moment.
+	start, end pcommon.Timestamp
+}
+
+func findHead(td ptrace.Traces) head {
+	var h head
+	forEachSpan(td, func(rs ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
+		if !h.found || span.StartTimestamp() < h.start {
+			h.start = span.StartTimestamp()
+		}
+		h.end = max(h.end, span.EndTimestamp())
+		if !h.found || before(span, h.span) {
+			h.rs, h.span, h.found = rs, span, true
+		}
+	})
+	return h
+}
+
+func before(a, b ptrace.Span) bool {
+	if ra, rb := a.ParentSpanID().IsEmpty(), b.ParentSpanID().IsEmpty(); ra != rb {
+		return ra
+	}
+	if a.StartTimestamp() != b.StartTimestamp() {
+		return a.StartTimestamp() < b.StartTimestamp()
+	}
+	ia, ib := a.SpanID(), b.SpanID()
+	return string(ia[:]) < string(ib[:])
+}
+
+// summary is the one span that stands for a run that is not kept: the head's
+// resource, name and status over the run's whole time, with the row.
+func summary(td ptrace.Traces, row tape.Row) ptrace.Traces {
+	h := findHead(td)
+	out := ptrace.NewTraces()
+	rs := out.ResourceSpans().AppendEmpty()
+	h.rs.Resource().CopyTo(rs.Resource())
+	rs.SetSchemaUrl(h.rs.SchemaUrl())
+	ss := rs.ScopeSpans().AppendEmpty()
+	ss.Scope().SetName(scopeName)
+	span := ss.Spans().AppendEmpty()
+	span.SetTraceID(h.span.TraceID())
+	span.SetSpanID(summaryID(h.span.TraceID()))
+	span.SetName(h.span.Name())
+	span.SetKind(h.span.Kind())
+	span.SetStartTimestamp(h.start)
+	span.SetEndTimestamp(max(h.start, h.end))
+	h.span.Status().CopyTo(span.Status())
+	m := span.Attributes()
+	m.PutBool(attr.Summary, true)
+	m.PutStr(attr.Outcome, string(row.Outcome))
+	m.PutStr(attr.Trigger, string(row.Trigger))
+	attr.PutRow(m, row)
+	return out
+}
+
+// scopeName is the instrumentation scope of summary spans.
+const scopeName = "github.com/tapedeck/tapedeck"
+
+// summaryID derives the summary's span id from the trace id: the same run always
+// gets the same one, and it meets no other span's.
+func summaryID(id pcommon.TraceID) (out pcommon.SpanID) {
+	sum := sha256.Sum256(append([]byte("tape.summary:"), id[:]...))
+	binary.BigEndian.PutUint64(out[:], binary.BigEndian.Uint64(sum[:8])|1)
+	return out
+}

@@ -1,0 +1,116 @@
+package recorder
+
+import (
+	"fmt"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/dialect"
+)
+
+// chunk is the part of one request that belongs to one run.
+type chunk struct {
+	id    buffer.ID
+	data  []byte
+	spans int
+	// root: one of the spans has no parent. calls: one of them is a tool or
+	// model call. failed: one of them ended in error.
+	root, calls, failed bool
+}
+
+var marshaler ptrace.ProtoMarshaler
+
+// split cuts a request by trace id and marshals the parts, in the order in
+// which the ids first appear. A request about one run, which is the common case,
+// is marshalled as it is.
+func split(td ptrace.Traces) ([]chunk, error) {
+	var chunks []chunk
+	at := make(map[buffer.ID]int, 1)
+	forEachSpan(td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
+		id := buffer.ID(span.TraceID())
+		i, ok := at[id]
+		if !ok {
+			i = len(chunks)
+			at[id] = i
+			chunks = append(chunks, chunk{id: id})
+		}
+		c := &chunks[i]
+		c.spans++
+		c.root = c.root || span.ParentSpanID().IsEmpty()
+		c.failed = c.failed || span.Status().Code() == ptrace.StatusCodeError ||
+			dialect.Failed(rs.Resource(), ss.Scope(), span)
+		c.calls = c.calls || isCall(rs.Resource(), ss.Scope(), span)
+	})
+	if len(chunks) == 1 {
+		return chunks, chunks[0].marshal(td)
+	}
+	parts := make([]part, len(chunks))
+	for i := range parts {
+		parts[i].td = ptrace.NewTraces()
+	}
+	forEachSpan(td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
+		p := &parts[at[buffer.ID(span.TraceID())]]
+		span.CopyTo(p.spans(rs, ss).AppendEmpty())
+	})
+	for i := range chunks {
+		if err := chunks[i].marshal(parts[i].td); err != nil {
+			return nil, err
+		}
+	}
+	return chunks, nil
+}
+
+func (c *chunk) marshal(td ptrace.Traces) (err error) {
+	if c.data, err = marshaler.MarshalTraces(td); err != nil {
+		return fmt.Errorf("marshal trace %x: %w", c.id, err)
+	}
+	return nil
+}
+
+func isCall(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) bool {
+	switch dialect.KindOf(res, scope, span) {
+	case dialect.KindTool, dialect.KindModel:
+		return true
+	default:
+		return false
+	}
+}
+
+// part is a copy of some spans of a request that are visited in their order,
+// with the resources and scopes above them opened as they come.
+type part struct {
+	td ptrace.Traces
+
+	fromRS, toRS ptrace.ResourceSpans
+	fromSS, toSS ptrace.ScopeSpans
+	begun        bool
+}
+
+// spans is where a span that stands below rs and ss belongs.
+func (p *part) spans(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans) ptrace.SpanSlice {
+	newResource := !p.begun || p.fromRS != rs
+	if newResource {
+		p.toRS = p.td.ResourceSpans().AppendEmpty()
+		rs.Resource().CopyTo(p.toRS.Resource())
+		p.toRS.SetSchemaUrl(rs.SchemaUrl())
+	}
+	if newResource || p.fromSS != ss {
+		p.toSS = p.toRS.ScopeSpans().AppendEmpty()
+		ss.Scope().CopyTo(p.toSS.Scope())
+		p.toSS.SetSchemaUrl(ss.SchemaUrl())
+	}
+	p.fromRS, p.fromSS, p.begun = rs, ss, true
+	return p.toSS.Spans()
+}
+
+func forEachSpan(td ptrace.Traces, fn func(ptrace.ResourceSpans, ptrace.ScopeSpans, ptrace.Span)) {
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				fn(rs, ss, span)
+			}
+		}
+	}
+}

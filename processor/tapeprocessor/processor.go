@@ -1,0 +1,165 @@
+package tapeprocessor
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/tapedeck/tapedeck/extension/tapestore"
+	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/recorder"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// tick is how often due runs are looked for: small against every timeout that
+// makes sense, and cheap, because due runs are found without a scan.
+const tick = 100 * time.Millisecond
+
+type tapeProcessor struct {
+	cfg  *Config
+	set  processor.Settings
+	next consumer.Traces
+
+	builder    *metadata.TelemetryBuilder
+	scrubber   *scrub.Scrubber
+	recorder   *recorder.Recorder
+	unregister func()
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+func newProcessor(set processor.Settings, cfg *Config, next consumer.Traces) (*tapeProcessor, error) {
+	policy, err := redact.New(cfg.Redaction)
+	if err != nil {
+		return nil, fmt.Errorf("redaction: %w", err)
+	}
+	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return &tapeProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrub.New(policy)}, nil
+}
+
+func (*tapeProcessor) Capabilities() consumer.Capabilities {
+	return consumer.Capabilities{MutatesData: false}
+}
+
+func (p *tapeProcessor) Start(_ context.Context, host component.Host) error {
+	deps := recorder.Deps{
+		Buffer:    buffer.NewMemory(p.cfg.Buffer.MaxBytes),
+		Scrubber:  p.scrubber,
+		Emit:      p.next.ConsumeTraces,
+		Permanent: consumererror.IsPermanent,
+		Telemetry: telemetry{p.builder},
+		Now:       time.Now,
+	}
+	var storage tapestore.Extension
+	if p.cfg.Storage != nil {
+		var err error
+		if storage, err = tapestore.FromHost(host, *p.cfg.Storage); err != nil {
+			return fmt.Errorf("storage: %w", err)
+		}
+		deps.Bodies = bodies{storage}
+	}
+	p.recorder = recorder.New(p.cfg.recorder(), deps)
+	if storage != nil {
+		p.unregister = storage.RegisterPending(p.pending)
+	}
+	if err := p.observe(); err != nil {
+		return err
+	}
+	// The context of Start ends with Start; the loop runs until Shutdown.
+	ctx, cancel := context.WithCancel(context.Background())
+	p.stop = cancel
+	p.done.Go(func() { p.loop(ctx) })
+	return nil
+}
+
+func (p *tapeProcessor) observe() error {
+	return errors.Join(
+		p.builder.RegisterProcessorTapeOpenRunsCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(int64(p.recorder.OpenRuns()))
+			return nil
+		}),
+		p.builder.RegisterProcessorTapeBufferBytesCallback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(p.recorder.Bytes())
+			return nil
+		}),
+	)
+}
+
+func (p *tapeProcessor) loop(ctx context.Context) {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			p.recorder.Tick(ctx)
+		}
+	}
+}
+
+func (p *tapeProcessor) pending(traceID string) bool {
+	id, err := parseTraceID(traceID)
+	return err == nil && p.recorder.Pending(id)
+}
+
+func parseTraceID(s string) (id pcommon.TraceID, err error) {
+	if len(s) != hex.EncodedLen(len(id)) {
+		return id, hex.ErrLength
+	}
+	_, err = hex.Decode(id[:], []byte(s))
+	return id, err
+}
+
+func (p *tapeProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
+	err := p.recorder.Add(ctx, td)
+	if errors.Is(err, recorder.ErrTooLarge) {
+		return consumererror.NewPermanent(err)
+	}
+	return err
+}
+
+// Shutdown decides what is open. It may come twice, and without Start.
+func (p *tapeProcessor) Shutdown(ctx context.Context) error {
+	if p.stop == nil {
+		p.builder.Shutdown()
+		return nil
+	}
+	p.stop()
+	p.done.Wait()
+	err := p.recorder.Close(ctx)
+	if p.unregister != nil {
+		p.unregister()
+		p.unregister = nil
+	}
+	p.builder.Shutdown()
+	return err
+}
+
+// bodies stores large bodies through the extension.
+type bodies struct{ storage tapestore.Extension }
+
+func (b bodies) Class(row tape.Row) string { return b.storage.Class(row) }
+
+func (b bodies) PutBody(ctx context.Context, class string, decided time.Time, body offload.Body) error {
+	return b.storage.Store().PutBlob(ctx, class, decided, body.SHA256, body.Data)
+}
