@@ -124,12 +124,9 @@ func (a *app) noteGaps(id string, text []byte) error {
 	if m == nil || m.Complete && len(m.Gaps) == 0 {
 		return nil
 	}
-	var gaps []string
-	for _, g := range m.Gaps[:min(3, len(m.Gaps))] {
-		gaps = append(gaps, gapText(g))
-	}
-	if len(m.Gaps) > len(gaps) {
-		gaps = append(gaps, fmt.Sprintf("and %d more", len(m.Gaps)-len(gaps)))
+	gaps := gapTexts(m.Gaps)
+	if n := len(gaps) - 3; n > 0 {
+		gaps = append(gaps[:3], fmt.Sprintf("and %d more", n))
 	}
 	a.note("%s: %s %s", id, gapTitle(m), strings.Join(gaps, "; "))
 	return nil

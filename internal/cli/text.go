@@ -98,12 +98,12 @@ type terminal struct {
 const defaultWidth = 120
 
 // terminal describes a stream: its width from $COLUMNS or the terminal itself,
-// and whether to use colours, which are for terminals only and which $NO_COLOR
-// turns off.
+// and whether to use colours, which are for terminals only and can be turned off
+// as no-color.org has it.
 func (a *app) terminal(w any) terminal {
 	t := terminal{width: defaultWidth}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		t.colour = a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb"
+		t.colour = a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" //nolint:misspell // the name of the variable
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			t.width = n
 		}

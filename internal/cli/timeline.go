@@ -136,7 +136,7 @@ func tally(records []tape.Record) string {
 }
 
 var stepColumns = []column{
-	{title: ""}, {title: "step", right: true}, {title: "kind"}, {title: "tool", share: 2}, {title: "outcome"},
+	{title: ""}, {title: "step", right: true}, {title: "kind"}, {title: "tool", share: 3}, {title: "outcome"},
 	{title: "ms", right: true}, {title: "args", share: 4}, {title: "result", share: 4},
 }
 
@@ -244,35 +244,11 @@ func (t terminal) footer(m *tape.Manifest, records []tape.Record) string {
 	}
 	if len(m.Gaps) > 0 || !m.Complete {
 		b.WriteString("\n" + t.paint(yellow, "gaps") + "     " + gapTitle(m) + "\n")
-		for _, g := range m.Gaps {
-			b.WriteString("         " + clean(gapText(g)) + "\n")
+		for _, g := range gapTexts(m.Gaps) {
+			b.WriteString("         " + clean(g) + "\n")
 		}
 	}
 	return b.String()
-}
-
-func gapTitle(m *tape.Manifest) string {
-	switch {
-	case len(m.Gaps) == 0:
-		return "the tape is not complete"
-	case m.Complete:
-		return "the tape is complete, but:"
-	}
-	return "the tape is not complete:"
-}
-
-func gapText(g tape.Gap) string {
-	out := g.What
-	if g.Seq > 0 {
-		out = fmt.Sprintf("step %d: %s", g.Seq, out)
-	}
-	if g.Why != "" {
-		out += ": " + oneLine(g.Why)
-	}
-	if g.Fix != "" {
-		out += " (to fix: " + oneLine(g.Fix) + ")"
-	}
-	return out
 }
 
 func outcomeColour(o tape.Outcome) string {
