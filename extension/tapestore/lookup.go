@@ -27,8 +27,8 @@ type Extension interface {
 	Pending(traceID string) bool
 }
 
-// ErrNoStore: the configured extension is not there, is another one, or has
-// not started.
+// ErrNoStore says that the configured extension is not there, is another one,
+// or has not started.
 var ErrNoStore = errors.New("no tape store")
 
 // FromHost finds the extension by its id. Extensions start before all other

@@ -1,0 +1,156 @@
+// Package api is the HTTP API over a store: runs listed, read as tapes or as
+// traces, and deleted.
+//
+//	GET    /v1/tapes                    rows, newest decision first
+//	GET    /v1/tapes/{trace_id}         the tape, application/x-ndjson
+//	GET    /v1/tapes/{trace_id}/trace   the trace as OTLP, by Accept
+//	DELETE /v1/tapes/{trace_id}
+//	GET    /v1/blobs/sha256/{hash}      a body
+//
+// Errors are {"error":{"code":…,"message":…}}. Messages say nothing about the
+// machine the API runs on; what they leave out is logged. Every read of content
+// and every deletion is one audit line in the log, without content.
+//
+// It holds one run in memory for each request that reads one.
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/tapedeck/tapedeck/internal/store"
+	"go.uber.org/zap"
+)
+
+// Options adjust the API. The zero value is good.
+type Options struct {
+	// Pending reports whether a run is still open; nil means none ever is.
+	Pending func(traceID string) bool
+	// Logger gets the audit lines and the reasons of failures; nil is silence.
+	Logger *zap.Logger
+	// Subject names who sent the request, for the audit line; nil names nobody.
+	Subject func(*http.Request) string
+	// Observe is told of each answered request: which endpoint (list, tape,
+	// trace, delete, blob, other) and which status.
+	Observe func(r *http.Request, endpoint string, status int)
+	// Now is the clock against which since=24h is understood; nil is time.Now.
+	Now func() time.Time
+}
+
+type server struct {
+	store *store.Store
+	opts  Options
+}
+
+// New makes the handler.
+func New(st *store.Store, opts Options) http.Handler {
+	if opts.Pending == nil {
+		opts.Pending = func(string) bool { return false }
+	}
+	if opts.Logger == nil {
+		opts.Logger = zap.NewNop()
+	}
+	if opts.Subject == nil {
+		opts.Subject = func(*http.Request) string { return "" }
+	}
+	if opts.Observe == nil {
+		opts.Observe = func(*http.Request, string, int) {}
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	s := &server{store: st, opts: opts}
+	mux := http.NewServeMux()
+	mux.Handle("/v1/tapes", s.methods(map[string]endpoint{
+		http.MethodGet: {"list", s.list},
+	}))
+	mux.Handle("/v1/tapes/{id}", s.methods(map[string]endpoint{
+		http.MethodGet:    {"tape", s.tape},
+		http.MethodDelete: {"delete", s.remove},
+	}))
+	mux.Handle("/v1/tapes/{id}/trace", s.methods(map[string]endpoint{
+		http.MethodGet: {"trace", s.trace},
+	}))
+	mux.Handle("/v1/blobs/sha256/{hash}", s.methods(map[string]endpoint{
+		http.MethodGet: {"blob", s.blob},
+	}))
+	mux.Handle("/", s.serve("other", func(_ http.ResponseWriter, r *http.Request) error {
+		return &apiError{http.StatusNotFound, codeNotFound, "there is nothing at " + r.URL.Path, nil}
+	}))
+	return mux
+}
+
+// endpoint answers a request, or returns an error before it has written
+// anything.
+type endpoint struct {
+	name string
+	call func(http.ResponseWriter, *http.Request) error
+}
+
+// methods picks the endpoint by method. The mux could do it, but would answer
+// the others in plain text.
+func (s *server) methods(byMethod map[string]endpoint) http.Handler {
+	allowed := ""
+	handlers := make(map[string]http.Handler, len(byMethod)+1)
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		e, ok := byMethod[method]
+		if !ok {
+			continue
+		}
+		handlers[method] = s.serve(e.name, e.call)
+		if allowed != "" {
+			allowed += ", "
+		}
+		allowed += method
+		if method == http.MethodGet {
+			handlers[http.MethodHead] = handlers[method]
+			allowed += ", " + http.MethodHead
+		}
+	}
+	refused := s.serve("other", func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Allow", allowed)
+		return &apiError{http.StatusMethodNotAllowed, codeMethod, r.Method + " is not " + allowed, nil}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, ok := handlers[r.Method]; ok {
+			h.ServeHTTP(w, r)
+			return
+		}
+		refused.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) serve(name string, call func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		// Content is whatever an agent wrote: no browser shall guess at it.
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := call(seen, r); err != nil {
+			s.fail(seen, r, err)
+		}
+		s.opts.Observe(r, name, seen.status)
+	})
+}
+
+// statusWriter remembers the status.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the writer below.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// audit logs that content was read or deleted, by whom, and never what.
+func (s *server) audit(r *http.Request, action, field, id string) {
+	s.opts.Logger.Info("Audit",
+		zap.String("action", action),
+		zap.String(field, id),
+		zap.String("subject", s.opts.Subject(r)),
+		zap.String("remote", r.RemoteAddr))
+}

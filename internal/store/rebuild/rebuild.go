@@ -1,0 +1,163 @@
+// Package rebuild makes tapes and whole traces from what a store holds.
+//
+// The API, the receiver and the command line share it. What is missing — a
+// body that has expired, a fragment that is damaged — never stops it: the tape
+// names the gap, and so does the trace's list.
+//
+// It holds one run in memory, with its bodies unless they are left by
+// reference.
+package rebuild
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Stored is a run with its bodies put back.
+type Stored struct {
+	*store.Run
+	// Missing are the bodies that could not be put back; the trace still has
+	// their references.
+	Missing []offload.Ref
+}
+
+// Traces reads a run and puts its bodies back. Errors are those of
+// [store.Store.Trace], and those of a backend that cannot be read.
+func Traces(ctx context.Context, st *store.Store, traceID string) (*Stored, error) {
+	return read(ctx, st, traceID, false)
+}
+
+// Options say what a rebuilt tape looks like.
+type Options struct {
+	// BodiesByRef leaves large bodies out and names them by their hash.
+	BodiesByRef bool
+}
+
+// Tape rebuilds the tape of a run. Errors are those of [Traces].
+func Tape(ctx context.Context, st *store.Store, traceID string, opts Options) (*tape.Tape, error) {
+	stored, err := read(ctx, st, traceID, opts.BodiesByRef)
+	if err != nil {
+		return nil, err
+	}
+	t := translate(stored)
+	if !opts.BodiesByRef {
+		bodyGaps(t, stored.Missing)
+	}
+	for _, err := range stored.Damaged {
+		addGap(t, tape.Gap{What: "span", Why: err.Error()})
+	}
+	return t, nil
+}
+
+func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*Stored, error) {
+	run, err := st.Trace(ctx, traceID)
+	if err != nil {
+		return nil, err
+	}
+	var unreadable error
+	// What Restore reports as an error is in missing as well.
+	missing, _ := offload.Restore(run.Traces, func(ref offload.Ref) ([]byte, error) {
+		if byRef {
+			// Restore is called for the escapes, which go all the same.
+			return nil, offload.ErrMissing
+		}
+		data, err := st.Blob(ctx, ref.SHA256)
+		switch {
+		case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrTooLarge):
+		case unreadable == nil:
+			unreadable = err
+		}
+		return data, err
+	})
+	if unreadable != nil {
+		return nil, fmt.Errorf("bodies of trace %s: %w", run.TraceID, unreadable)
+	}
+	return &Stored{Run: run, Missing: missing}, nil
+}
+
+func translate(stored *Stored) *tape.Tape {
+	for _, t := range dialect.Translate(stored.Traces, dialect.Options{}) {
+		if t.Manifest != nil && t.Manifest.TraceID == stored.TraceID {
+			t.Manifest.Redaction = redaction(stored.Traces)
+			return t
+		}
+	}
+	// Fragments without a span of this trace: somebody else wrote them.
+	return &tape.Tape{Manifest: &tape.Manifest{
+		Tape:    tape.Version,
+		TraceID: stored.TraceID,
+		Gaps:    []tape.Gap{{What: "span", Why: "the stored fragments hold no span of this trace"}},
+	}}
+}
+
+// bodyGaps names each body that is no longer there at the records that miss
+// it, or at the run when no record has it.
+func bodyGaps(t *tape.Tape, missing []offload.Ref) {
+	for _, ref := range missing {
+		gap := tape.Gap{What: "body", Why: "the body sha256:" + ref.SHA256 + " is not in the store"}
+		found := false
+		for i := range t.Records {
+			record := &t.Records[i]
+			for _, body := range record.Bodies {
+				if body.SHA256 != ref.SHA256 {
+					continue
+				}
+				found = true
+				record.Fidelity = tape.FidelityAbsent
+				t.Manifest.Fidelity = tape.FidelityAbsent
+				gap.Seq, gap.What = record.Seq, "result"
+				if body.Of != "" {
+					gap.What = body.Of
+				}
+				addGap(t, gap)
+			}
+		}
+		if !found {
+			addGap(t, gap)
+		}
+	}
+}
+
+func addGap(t *tape.Tape, gap tape.Gap) {
+	t.Manifest.Gaps = append(t.Manifest.Gaps, gap)
+	t.Manifest.Complete = false
+}
+
+// redaction is the policy that the spans were redacted with, as far as it is
+// known.
+func redaction(td ptrace.Traces) *tape.Redaction {
+	for _, rs := range td.ResourceSpans().All() {
+		resource := rs.Resource().Attributes()
+		id := text(resource, attr.Redaction)
+		if id == "" {
+			continue
+		}
+		if known := redact.Default().Manifest(); known.Policy == id {
+			return known
+		}
+		found := &tape.Redaction{Policy: id}
+		if rules := text(resource, attr.RedactionRules); json.Valid([]byte(rules)) {
+			found.Rules = []byte(rules)
+		}
+		return found
+	}
+	return nil
+}
+
+func text(m pcommon.Map, name string) string {
+	if v, ok := m.Get(name); ok && v.Type() == pcommon.ValueTypeStr {
+		return v.Str()
+	}
+	return ""
+}
