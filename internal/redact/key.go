@@ -9,12 +9,12 @@ import (
 // keyTables say which names are secret. All words are lower case; a phrase is
 // words with one space between.
 type keyTables struct {
-	// Phrases maps a run of words to the type of what it names. A phrase that
-	// ends in "!" is strong: it stays secret when unknown words follow.
 	Phrases []keyPhrase `json:"phrases"`
 	// Before are words that turn the phrase after them into something else:
-	// "next token", "has password".
+	// "has password".
 	Before []string `json:"before"`
+	// BeforeToken are such words for the phrase "token" alone: "next token".
+	BeforeToken []string `json:"before_token"`
 	// After are words that turn the phrase before them into something else:
 	// "token count", "password policy".
 	After []string `json:"after"`
@@ -24,33 +24,41 @@ type keyTables struct {
 	Allow []string `json:"allow,omitempty"`
 }
 
+// keyPhrase is a run of words that names a secret.
 type keyPhrase struct {
-	Words  string `json:"words"`
-	Type   string `json:"type"`
-	Strong bool   `json:"strong,omitempty"`
-	// Suffix phrases match the end of one word: "dbpassword".
+	Words string `json:"words"`
+	Type  string `json:"type"`
+	// Strong phrases stay secret when unknown words follow.
+	Strong bool `json:"strong,omitempty"`
+	// Suffix phrases also match, written as one, the end of a word: myapikey.
 	Suffix bool `json:"suffix,omitempty"`
+	// Whole phrases match names that consist of nothing else.
+	Whole bool `json:"whole,omitempty"`
 }
 
 type keyMatcher struct {
 	phrases map[string][]phrase // by first word
 	suffix  []phrase
 	before  map[string]bool
-	after   map[string]bool
-	same    map[string]bool
-	allow   map[string]bool
+	// beforeToken goes with before for the word token alone.
+	beforeToken map[string]bool
+	after       map[string]bool
+	same        map[string]bool
+	allow       map[string]bool
+	cache       nameCache
 }
 
 type phrase struct {
-	words  []string
-	typ    string
-	strong bool
+	words         []string
+	typ           string
+	strong, whole bool
 }
 
 func newKeyMatcher(t keyTables, off map[string]bool) *keyMatcher {
 	m := &keyMatcher{
 		phrases: map[string][]phrase{},
-		before:  set(t.Before), after: set(t.After), same: set(t.Same), allow: map[string]bool{},
+		before:  set(t.Before), beforeToken: set(t.BeforeToken),
+		after: set(t.After), same: set(t.Same), allow: map[string]bool{},
 	}
 	for _, a := range t.Allow {
 		m.allow[strings.Join(splitWords(a), " ")] = true
@@ -59,7 +67,10 @@ func newKeyMatcher(t keyTables, off map[string]bool) *keyMatcher {
 		if off[kp.Type] {
 			continue
 		}
-		p := phrase{words: splitWords(kp.Words), typ: kp.Type, strong: kp.Strong}
+		p := phrase{words: splitWords(kp.Words), typ: kp.Type, strong: kp.Strong, whole: kp.Whole}
+		if len(p.words) == 0 {
+			continue
+		}
 		m.phrases[p.words[0]] = append(m.phrases[p.words[0]], p)
 		if kp.Suffix {
 			m.suffix = append(m.suffix, phrase{words: []string{strings.Join(p.words, "")}, typ: kp.Type, strong: kp.Strong})
@@ -84,6 +95,9 @@ func (m *keyMatcher) match(words []string, dot []bool) (string, bool) {
 	}
 	for i := range words {
 		for _, p := range m.phrases[words[i]] {
+			if p.whole && len(words) != len(p.words) {
+				continue
+			}
 			if hasPhrase(words[i:], p.words) && m.stands(words, dot, i, i+len(p.words), p.strong) {
 				return p.typ, true
 			}
@@ -112,7 +126,7 @@ func hasPhrase(words, p []string) bool {
 // stands reports whether the phrase words[i:j] keeps its meaning among its
 // neighbours.
 func (m *keyMatcher) stands(words []string, dot []bool, i, j int, strong bool) bool {
-	if i > 0 && !dot[i] && m.before[words[i-1]] {
+	if i > 0 && !dot[i] && (m.before[words[i-1]] || j == i+1 && words[i] == "token" && m.beforeToken[words[i-1]]) {
 		return false
 	}
 	for k := j; k < len(words); k++ {

@@ -2,79 +2,217 @@ package redact
 
 import "strings"
 
-// maxName bounds how far back from a separator a name is looked for.
-const maxName = 128
+const (
+	// maxName bounds how far back from a separator a name is looked for.
+	maxName = 128
+	// maxGap bounds the blanks between name, separator and value.
+	maxGap = 8
+)
 
-// keyed finds name-value pairs in free text: query strings, headers, Python
-// and JavaScript literals, log lines, cut JSON.
+// keyed finds names with their values in text that is not JSON, or no longer:
+// query strings, headers, command lines, log lines, assignments, Python and
+// JavaScript literals, XML elements, JSON that was cut.
 func (p *Policy) keyed(s string, out []span) []span {
-	done := 0
-	for i := 0; i < len(s); i++ {
-		j := strings.IndexAny(s[i:], ":=")
-		if j < 0 {
-			break
-		}
-		i += j
-		if i < done {
-			continue
-		}
-		typ, ok := p.KeySecret(nameBefore(s, i))
-		if !ok {
-			continue
-		}
-		a, b := valueAfter(s, i+1)
-		if b > a {
-			out = append(out, span{a, b, typ})
-			done = b
+	k := keyedScan{p: p, s: s, out: out}
+	for _, sep := range [...]string{":", "=", ">", "--"} {
+		k.done = 0
+		for i := 0; ; {
+			j := strings.Index(s[i:], sep)
+			if j < 0 {
+				break
+			}
+			i += j
+			if i >= k.done {
+				k.at(i, sep[0])
+			}
+			i += len(sep)
 		}
 	}
-	return out
+	return k.out
 }
 
-func nameBefore(s string, i int) string {
-	for i > 0 && s[i-1] == ' ' {
-		i--
-	}
-	for i > 0 && (s[i-1] == '"' || s[i-1] == '\'' || s[i-1] == '\\') {
-		i--
-	}
-	j := i
-	for j > 0 && i-j < maxName && (isWordByte(s[j-1]) || s[j-1] == '-' || s[j-1] == '.') {
-		j--
-	}
-	return s[j:i]
+type keyedScan struct {
+	p   *Policy
+	s   string
+	out []span
+	// done is the end of the last value of the separator being looked for.
+	done int
 }
 
-func valueAfter(s string, i int) (int, int) {
-	for i < len(s) && s[i] == ' ' {
+// pair is a name, how it is written and where its value may begin.
+type pair struct {
+	typ, name string
+	// quoted: the name is a literal, so that the value is one too, as in JSON
+	// or a Python dict.
+	quoted bool
+	// literal: only a quoted value counts, as after == and =>.
+	literal bool
+	// query: the pair stands in a query string, where nothing is code.
+	query bool
+	// header: a colon, not an equals sign, stands between.
+	header bool
+	value  int
+}
+
+func (k *keyedScan) at(i int, sep byte) {
+	var q pair
+	switch sep {
+	case '-':
+		q = k.flag(i)
+	case '>':
+		q = k.element(i)
+	default:
+		q = k.assignment(i, sep)
+	}
+	if q.typ != "" {
+		k.take(q)
+	}
+}
+
+// flag reads "--password hunter2"; with an equals sign it is an assignment.
+func (k *keyedScan) flag(i int) pair {
+	s := k.s
+	if i > 0 && s[i-1] == '-' {
+		return pair{}
+	}
+	a := i + 2
+	b := a
+	for b < len(s) && b-a < maxName && isNameByte(s[b]) {
+		b++
+	}
+	if b == a || b == len(s) || s[b] != ' ' {
+		return pair{}
+	}
+	v := skipBlanks(s, b)
+	if v == len(s) || s[v] == '-' {
+		return pair{}
+	}
+	return k.pair(pair{name: s[a:b], value: v, query: true})
+}
+
+// element reads "<password>hunter2</password>".
+func (k *keyedScan) element(i int) pair {
+	s := k.s
+	a := i
+	for a > 0 && i-a < maxName && (isNameByte(s[a-1]) || s[a-1] == ':') {
+		a--
+	}
+	if a == 0 || a == i || s[a-1] != '<' {
+		return pair{}
+	}
+	v := i + 1
+	end := strings.IndexByte(s[v:], '<')
+	if end < 1 || !strings.HasPrefix(s[v+end:], "</") {
+		return pair{}
+	}
+	q := k.pair(pair{name: s[a:i]})
+	if q.typ != "" && strings.TrimSpace(s[v:v+end]) != "" {
+		k.add(v, v+end, q.typ, "")
+	}
+	return pair{}
+}
+
+// assignment reads a name before and a value after a colon or an equals sign.
+func (k *keyedScan) assignment(i int, sep byte) pair {
+	s := k.s
+	q := pair{header: sep == ':', value: i + 1}
+	if i > 0 && strings.IndexByte("=!<>+*/%&|^~:", s[i-1]) >= 0 {
+		// The second half of an operator, or not an assignment.
+		return pair{}
+	}
+	switch next := byteAt(s, i+1); {
+	case sep == ':' && (next == ':' || strings.HasPrefix(s[i+1:], "//")):
+		return pair{}
+	case sep == ':' && next == '=':
+		q.value++
+		q.header = false
+	case sep == '=' && (next == '=' || next == '>' || next == '~'):
+		q.value++
+		q.literal = true
+		if byteAt(s, q.value) == '=' {
+			q.value++
+		}
+	}
+	end := i
+	for end > 0 && i-end < maxGap && (s[end-1] == ' ' || s[end-1] == '\t') {
+		end--
+	}
+	q.name, q.quoted = nameBefore(s, end)
+	if q.name == "" {
+		return pair{}
+	}
+	a := end - len(q.name)
+	q.query = sep == '=' && !q.quoted && a > 0 && (s[a-1] == '?' || s[a-1] == '&' || s[a-1] == ';')
+	q.value = skipBlanks(s, q.value)
+	return k.pair(q)
+}
+
+func (k *keyedScan) pair(q pair) pair {
+	typ, ok := k.p.KeySecret(q.name)
+	if !ok {
+		return pair{}
+	}
+	q.typ = typ
+	return q
+}
+
+// nameBefore is the name that ends at s[end]: a word, or a literal in quotes,
+// which may be escaped and may stand in brackets.
+func nameBefore(s string, end int) (name string, quoted bool) {
+	b := end
+	bracket := b > 0 && s[b-1] == ']'
+	if bracket {
+		b--
+	}
+	if b > 0 && (s[b-1] == '"' || s[b-1] == '\'' || s[b-1] == '`') {
+		quoted = true
+		b--
+		for b > 0 && s[b-1] == '\\' {
+			b--
+		}
+	}
+	if bracket && !quoted {
+		return "", false
+	}
+	if !quoted && b > 0 && s[b-1] == '?' {
+		b--
+	}
+	a := b
+	for a > 0 && b-a < maxName && (isNameByte(s[a-1]) || quoted && s[a-1] == ' ') {
+		a--
+	}
+	if !quoted {
+		a = dropEscape(s, a, b)
+	}
+	return s[a:b], quoted && !bracket
+}
+
+// dropEscape moves the begin of a word behind the letter of an escape that
+// stands before it: \ntoken is token after a line break.
+func dropEscape(s string, a, b int) int {
+	if a > 0 && a < b && s[a-1] == '\\' && (s[a] == 'n' || s[a] == 'r' || s[a] == 't') {
+		return a + 1
+	}
+	return a
+}
+
+func isNameByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c >= 0x80 }
+
+func skipBlanks(s string, i int) int {
+	for n := 0; n < maxGap && i < len(s) && (s[i] == ' ' || s[i] == '\t'); n++ {
 		i++
 	}
-	for _, scheme := range []string{"Bearer ", "Basic "} {
-		if strings.HasPrefix(s[i:], scheme) {
-			i += len(scheme)
-		}
+	return i
+}
+
+func byteAt(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
 	}
-	for i < len(s) && s[i] == '\\' {
-		i++
-	}
-	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
-		q := s[i]
-		end := strings.IndexByte(s[i+1:], q)
-		if end < 0 {
-			return i + 1, len(s)
-		}
-		end += i + 1
-		for end > i+1 && s[end-1] == '\\' {
-			end--
-		}
-		return i + 1, end
-	}
-	if n := placeholderLen(s[i:]); n > 0 {
-		i += n
-	}
-	j := i
-	for j < len(s) && !strings.ContainsRune(" \t\r\n,;&\"'<>)}]\\", rune(s[j])) {
-		j++
-	}
-	return i, j
+	return 0
+}
+
+func (k *keyedScan) add(a, b int, typ, with string) {
+	k.out = append(k.out, span{a, b, typ, with})
+	k.done = b
 }

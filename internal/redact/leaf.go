@@ -9,7 +9,7 @@ func (p *Policy) leaf(c Context, s string, nest int, hits *[]Hit) string {
 		return s
 	}
 	if typ, secret := c.Secret(); secret {
-		if IsPlaceholder(s) || typ == typePassword && isPathValue(s) {
+		if IsPlaceholder(s) || typ == typeDir && isFilePath(s) {
 			return s
 		}
 		*hits = append(*hits, Hit{"", typ})

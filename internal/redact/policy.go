@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/tapedeck/tapedeck/tape"
@@ -24,6 +25,7 @@ var ErrVersion = errors.New("unknown redaction rules version")
 type ruleSet struct {
 	Version int       `json:"version"`
 	Keys    keyTables `json:"keys"`
+	Custom  []Rule    `json:"custom,omitempty"`
 	Values  []Rule    `json:"values"`
 	Allow   []string  `json:"allow,omitempty"`
 	Disable []string  `json:"disable,omitempty"`
@@ -65,7 +67,7 @@ func New(cfg Config) (*Policy, error) {
 		set.Keys.Phrases = append(set.Keys.Phrases, keyPhrase{Words: k, Type: "secret", Strong: true, Suffix: true})
 	}
 	set.Keys.Allow = append(set.Keys.Allow, cfg.AllowKeys...)
-	set.Values = append(set.Values, cfg.Rules...)
+	set.Custom = cfg.Rules
 	for _, r := range builtinRules() {
 		set.Values = append(set.Values, r.Rule)
 	}
@@ -74,9 +76,11 @@ func New(cfg Config) (*Policy, error) {
 
 func build(rs ruleSet) (*Policy, error) {
 	p := &Policy{set: rs, off: set(rs.Disable)}
+	p.cards = !p.off[typeCard]
+	p.shortNames = len(rs.Custom) == 0
 	p.keys = newKeyMatcher(rs.Keys, p.off)
 	var err error
-	if p.scan, err = newScanner(rs.Values, p.off); err != nil {
+	if p.scan, err = newScanner(slices.Concat(rs.Custom, rs.Values), p.off); err != nil {
 		return nil, err
 	}
 	for i, e := range rs.Allow {
@@ -132,6 +136,5 @@ func FromManifest(m *tape.Redaction) (*Policy, error) {
 // KeySecret reports whether a member of that name holds a secret, and of which
 // type.
 func (p *Policy) KeySecret(name string) (typ string, ok bool) {
-	words, dot := splitName(name)
-	return p.keys.match(words, dot)
+	return p.keys.lookup(name)
 }

@@ -13,7 +13,7 @@ func TestJSONBasics(t *testing.T) {
 		`{"db.password": {"x":[1,true,null,"s"]}}`: `{"db.password": {"x":[0,false,null,"[REDACTED:password]"]}}`,
 		`{"max_tokens":5,"token_count":1}`:         `{"max_tokens":5,"token_count":1}`,
 		`{'api_key': 'x', 'q': 1}`:                 `{'api_key': '[REDACTED:api_key]', 'q': 1}`,
-		`Authorization: Bearer x`:                  `Authorization: Bearer [REDACTED:authorization]`,
+		`Authorization: Bearer x`:                  `Authorization: [REDACTED:authorization]`,
 	} {
 		out, _ := Default().JSON([]byte(in))
 		assert.Equal(t, want, string(out))

@@ -2,8 +2,10 @@ package redact
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 const (
@@ -32,8 +34,8 @@ func (p *Policy) text(s string, nest int, hits *[]Hit) (out string) {
 			*hits = append(*hits, Hit{"", TypeError})
 		}
 	}()
-	for range maxPasses {
-		if nest < maxNesting && looksJSON(s) {
+	for pass := range maxPasses {
+		if nest < maxNesting && looksJSON(s) && (pass == 0 || validJSON(s)) {
 			if out, ok := p.jsonText(s, nest, hits); ok {
 				return out
 			}
@@ -71,11 +73,35 @@ func looksJSON(s string) bool {
 	return false
 }
 
+// validJSON is asked before a text is parsed again, so that what is inside it
+// is not redacted once more for each pass over it.
+func validJSON(s string) bool {
+	return json.Valid(unsafe.Slice(unsafe.StringData(s), len(s)))
+}
+
 // plain applies the rules once to a text that is not JSON.
 func (p *Policy) plain(s string, hits *[]Hit) string {
 	var buf [8]span
-	spans := p.keyed(s, buf[:0])
-	spans = p.scan.find(s, spans)
+	spans := p.scan.find(s, buf[:0])
+	if !p.off[typeEmail] {
+		spans = emails(s, spans)
+	}
+	if !p.off[typeJWT] {
+		spans = jwts(s, spans)
+	}
+	if !p.off[typePrivateKey] {
+		spans = privateKeys(s, spans)
+	}
+	if !p.off[typePassword] {
+		spans = urlPasswords(s, spans)
+	}
+	if p.cards {
+		spans = cards(s, spans)
+	}
+	if len(spans) > 0 && len(p.allow) > 0 {
+		spans = p.allowed(s, spans)
+	}
+	spans = p.keyed(s, spans)
 	if len(spans) == 0 {
 		return s
 	}
@@ -92,7 +118,9 @@ func (p *Policy) replace(s string, spans []span, hits *[]Hit) string {
 	for i := 0; i < len(spans); {
 		sp := spans[i]
 		for i++; i < len(spans) && spans[i].start < sp.end; i++ {
-			sp.end = max(sp.end, spans[i].end)
+			if spans[i].end > sp.end {
+				sp.end, sp.with = spans[i].end, ""
+			}
 		}
 		sp.start, sp.end = widen(s, sp.start, sp.end)
 		sp.start = max(sp.start, done)
@@ -100,7 +128,11 @@ func (p *Policy) replace(s string, spans []span, hits *[]Hit) string {
 			continue
 		}
 		b.WriteString(s[done:sp.start])
-		b.WriteString(Placeholder(sp.typ))
+		if sp.with != "" {
+			b.WriteString(sp.with)
+		} else {
+			b.WriteString(Placeholder(sp.typ))
+		}
 		done = sp.end
 		*hits = append(*hits, Hit{"", sp.typ})
 	}
@@ -109,6 +141,16 @@ func (p *Policy) replace(s string, spans []span, hits *[]Hit) string {
 	}
 	b.WriteString(s[done:])
 	return b.String()
+}
+
+// allowed drops the spans that lie inside of what an allow expression matches.
+func (p *Policy) allowed(s string, spans []span) []span {
+	for _, re := range p.allow {
+		for _, m := range re.FindAllStringIndex(s, -1) {
+			spans = slices.DeleteFunc(spans, func(sp span) bool { return m[0] <= sp.start && sp.end <= m[1] })
+		}
+	}
+	return spans
 }
 
 // widen moves the ends of a range out of placeholders they fall into.

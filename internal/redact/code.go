@@ -1,0 +1,49 @@
+package redact
+
+import "strings"
+
+// typeWords follow a colon or an equals sign in code and documentation.
+var typeWords = set([]string{
+	"string", "str", "int", "integer", "number", "float", "bool", "boolean", "any", "object", "bytes", "byte",
+	"dict", "list", "map", "array", "none", "null", "nil", "undefined", "true", "false", "void", "self", "this",
+	"optional", "required", "unknown", "never", "secretstr", "char", "varchar", "text", "type",
+})
+
+// roots begin a path to a value: self.token, os.environ, config.password.
+var roots = set([]string{
+	"self", "this", "os", "process", "env", "config", "cfg", "conf", "settings", "options", "opts", "args",
+	"params", "request", "req", "ctx", "context", "secrets", "vars", "var", "local", "data", "import",
+})
+
+// isCode reports whether what begins at s[i] after a name is code rather than a
+// value: a type, a call, a path to a variable, or the name itself passed on. It
+// looks at one word of bounded length.
+func isCode(p *Policy, s string, i int, name string) bool {
+	n := i
+	for n < len(s) && n-i <= maxName && (isWordByte(s[n]) || s[n] == '.') {
+		n++
+	}
+	v := s[i:n]
+	if v == "" || len(v) > maxName || isDigit(v[0]) {
+		return false
+	}
+	switch next := byteAt(s, n); {
+	case next == '(' || next == '[' && placeholderLen(s[n:]) == 0:
+		// A call, an index, a type with parameters.
+		return true
+	case next > ' ' && strings.IndexByte(",;\"'`)}]|\\", next) < 0:
+		return false
+	}
+	if typeWords[strings.ToLower(v)] || v == name {
+		return true
+	}
+	dot := strings.IndexByte(v, '.')
+	if dot <= 0 {
+		return false
+	}
+	if roots[v[:dot]] {
+		return true
+	}
+	_, secret := p.KeySecret(v[strings.LastIndexByte(v, '.')+1:])
+	return secret
+}
