@@ -26,13 +26,18 @@ func (c *cursor) peek() byte {
 }
 
 // object yields the member names of the object at the cursor; the loop body
-// reads or skips each value. Names compare as decoded.
-func (c *cursor) object() iter.Seq[string] {
-	return func(yield func(string) bool) {
+// reads or skips each value. Names are decoded, and valid until the next.
+func (c *cursor) object() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		c.peek()
 		c.i++ // {
 		for c.peek() == '"' {
-			name := text(c.scalar())
+			name := c.scalar()
+			if bytes.IndexByte(name, '\\') >= 0 {
+				name = []byte(text(name))
+			} else {
+				name = name[1 : len(name)-1]
+			}
 			c.peek()
 			c.i++ // :
 			if !yield(name) {
@@ -71,14 +76,17 @@ func (c *cursor) scalar() []byte {
 	start := c.i
 	if first == '"' {
 		c.i++
-		for c.i < len(c.b) && c.b[c.i] != '"' {
-			if c.b[c.i] == '\\' {
-				c.i++
+		for {
+			n := bytes.IndexByte(c.b[c.i:], '"')
+			if n < 0 {
+				c.i = len(c.b)
+				return c.b[start:]
 			}
-			c.i++
+			c.i += n + 1
+			if !c.escaped(c.i - 1) {
+				return c.b[start:c.i]
+			}
 		}
-		c.i++
-		return c.b[start:min(c.i, len(c.b))]
 	}
 	n := bytes.IndexAny(c.b[start:], ",]} \t\r\n")
 	if n < 0 {
@@ -86,6 +94,15 @@ func (c *cursor) scalar() []byte {
 	}
 	c.i += n
 	return c.b[start:c.i]
+}
+
+// escaped reports whether the byte at i follows an odd number of backslashes.
+func (c *cursor) escaped(i int) bool {
+	n := 0
+	for i > n && c.b[i-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
 }
 
 // skip passes over one value.

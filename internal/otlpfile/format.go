@@ -34,13 +34,8 @@ var strangers = []struct {
 }
 
 func decodeJSON(doc []byte) (*Document, error) {
-	var raw json.RawMessage
-	if err := json.Unmarshal(doc, &raw); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			return nil, &fault{offset: int(syntax.Offset) - 1, err: fmt.Errorf("not valid JSON: %w", err)}
-		}
-		return nil, fmt.Errorf("not valid JSON: %w", err)
+	if !json.Valid(doc) {
+		return nil, syntaxFault(doc)
 	}
 	members := memberNames(doc)
 	for _, f := range jsonFormats {
@@ -49,6 +44,17 @@ func decodeJSON(doc []byte) (*Document, error) {
 		}
 	}
 	return nil, refuse(members)
+}
+
+// syntaxFault says where text stops being JSON.
+func syntaxFault(doc []byte) error {
+	var raw json.RawMessage
+	err := json.Unmarshal(doc, &raw)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return &fault{offset: int(syntax.Offset) - 1, err: fmt.Errorf("not valid JSON: %w", err)}
+	}
+	return fmt.Errorf("not valid JSON: %w", err)
 }
 
 // refuse names what a JSON object is that no format claims.
@@ -84,7 +90,7 @@ func memberNames(doc []byte) []string {
 	var names []string
 	c := cursor{b: doc}
 	for name := range c.object() {
-		names = append(names, name)
+		names = append(names, string(name))
 		c.skip()
 	}
 	return names

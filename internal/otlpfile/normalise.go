@@ -78,21 +78,18 @@ func (n *normaliser) object(m *message) error {
 	}
 	var known, unknown int
 	var stranger string
-	seen := map[*field]bool{}
-	if m.needs == nil {
-		seen = nil
-	}
+	var seen uint
 	var fail error
 	for name := range n.cursor.object() {
-		f := m.byName[name]
+		f := m.byName[string(name)]
 		if f == nil {
 			// pdata takes an empty name for the end of the object.
-			if name == "" {
+			if len(name) == 0 {
 				n.at, fail = n.i, errors.New("a member without a name")
 				break
 			}
 			if unknown == 0 {
-				stranger = name
+				stranger = string(name)
 			}
 			unknown++
 			n.skip()
@@ -109,8 +106,8 @@ func (n *normaliser) object(m *message) error {
 			break
 		}
 		n.steps = n.steps[:len(n.steps)-1]
-		if seen != nil && given {
-			seen[m.byNum[f.num]] = true
+		if given {
+			seen |= f.need
 		}
 	}
 	if fail != nil {
@@ -120,12 +117,7 @@ func (n *normaliser) object(m *message) error {
 	if known == 0 && unknown > 0 {
 		return fmt.Errorf("%q is no member of %s", clip(stranger), m.name)
 	}
-	for _, need := range m.needs {
-		if !seen[m.byName[need]] {
-			return fmt.Errorf("a %s without %s", m.name, need)
-		}
-	}
-	return nil
+	return m.checkNeeds(seen)
 }
 
 // rename rewrites the member name that ends at the colon before the cursor.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // maxProtoDepth bounds nested messages as maxDepth does in JSON, where one
@@ -44,7 +43,7 @@ func (c *protoChecker) message(m *message, end int) error {
 	start := c.i
 	known := 0
 	var counts map[*field]int
-	var given []string
+	var seen uint
 	for c.i < end {
 		at := c.i
 		tag, err := c.varint(end)
@@ -85,19 +84,17 @@ func (c *protoChecker) message(m *message, end int) error {
 			return err
 		}
 		c.steps = c.steps[:len(c.steps)-1]
-		if nonZero && m.needs != nil {
-			given = append(given, f.name)
+		if nonZero {
+			seen |= f.need
 		}
 	}
 	if known == 0 && end > start {
 		c.i = start
 		return fmt.Errorf("none of the fields of %s is in it", m.name)
 	}
-	for _, need := range m.needs {
-		if !slices.Contains(given, need) {
-			c.i = start
-			return fmt.Errorf("a %s without %s", m.name, need)
-		}
+	if err := m.checkNeeds(seen); err != nil {
+		c.i = start
+		return err
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func zst(t *testing.T, b []byte) []byte {
 	return w.EncodeAll(b, nil)
 }
 
-func tracesProto(t *testing.T, doc string) []byte {
+func tracesProto(t testing.TB, doc string) []byte {
 	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces([]byte(doc))
 	require.NoError(t, err)
 	b, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)

@@ -32,29 +32,32 @@ func (k kind) want() string {
 // check tests one JSON scalar. Out is the text to put in its place, "" to leave
 // it; given is false for a value that says nothing, such as an id of zeros.
 func (f *field) check(token []byte) (out string, given bool, err error) {
-	isString := token[0] == '"'
-	wrong := fmt.Errorf("want %s, found %s", f.kind.want(), describe(token[0]))
+	isString, isBool := token[0] == '"', token[0] == 't' || token[0] == 'f'
+	wrong := func() error { return fmt.Errorf("want %s, found %s", f.kind.want(), describe(token[0])) }
 	switch f.kind {
 	case kindString:
 		if !isString {
-			return "", false, wrong
+			return "", false, wrong()
 		}
 		return "", true, nil
 	case kindBool:
-		if token[0] != 't' && token[0] != 'f' {
-			return "", false, wrong
+		if !isBool {
+			return "", false, wrong()
 		}
 		return "", true, nil
 	case kindBytes, kindTraceID, kindSpanID:
 		if !isString {
-			return "", false, wrong
+			return "", false, wrong()
 		}
 		if f.kind == kindBytes {
 			return bytesText(text(token))
 		}
 		return idText(text(token), f.kind.size())
 	case kindDouble:
-		return doubleText(token, wrong)
+		if isBool {
+			return "", false, wrong()
+		}
+		return doubleText(token)
 	case kindEnum:
 		if isString {
 			if v, ok := f.enum[strings.ToUpper(text(token))]; ok {
@@ -63,8 +66,8 @@ func (f *field) check(token []byte) (out string, given bool, err error) {
 		}
 		fallthrough
 	default:
-		if token[0] == 't' || token[0] == 'f' {
-			return "", false, wrong
+		if isBool {
+			return "", false, wrong()
 		}
 		return intText(token, f.kind)
 	}
@@ -133,12 +136,9 @@ func decodeBase64(s string) ([]byte, error) {
 }
 
 // doubleText checks a number, or the strings that stand for one.
-func doubleText(token []byte, wrong error) (out string, given bool, err error) {
+func doubleText(token []byte) (out string, given bool, err error) {
 	s := string(token)
-	switch token[0] {
-	case 't', 'f':
-		return "", false, wrong
-	case '"':
+	if token[0] == '"' {
 		s = text(token)
 	}
 	v, err := strconv.ParseFloat(s, 64)

@@ -1,5 +1,7 @@
 package otlpfile
 
+import "fmt"
+
 // kind is how a field is written, in JSON and on the wire.
 type kind uint8
 
@@ -29,6 +31,8 @@ type field struct {
 	enum     map[string]int
 	// renames is the member to write in place of an old spelling.
 	renames string
+	// need is the bit of this field among those that its message needs.
+	need uint
 }
 
 // message is one OTLP message: what its members are called and hold.
@@ -64,7 +68,20 @@ func (m *message) add(fields ...*field) {
 
 func (m *message) need(names ...string) *message {
 	m.needs = names
+	for i, n := range names {
+		m.byName[n].need = 1 << i
+	}
 	return m
+}
+
+// checkNeeds reports the first needed field whose bit is not set.
+func (m *message) checkNeeds(seen uint) error {
+	for i, n := range m.needs {
+		if seen&(1<<i) == 0 {
+			return fmt.Errorf("a %s without %s", m.name, n)
+		}
+	}
+	return nil
 }
 
 func one(num int, name string, k kind) *field { return &field{num: num, name: name, kind: k} }
