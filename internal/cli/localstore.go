@@ -1,11 +1,66 @@
 package cli
 
-import "strings"
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
 
-// storeClient gives the API over a store read in place.
+	"github.com/tapedeck/tapedeck/internal/api"
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/internal/store/dir"
+)
+
+// storeClient gives the API over a store read in place: the handler of the
+// exporter, called without a socket, so that both answer alike.
 func (a *app) storeClient() (*client, func(), error) {
 	if scheme, _, ok := strings.Cut(a.store, "://"); ok {
 		return nil, nil, usage("--store takes a directory, and %s://… is none: name a server that has that store with --server", scheme)
 	}
-	return nil, nil, usage("--store: not built in")
+	backend, err := dir.OpenExisting(a.store)
+	if err != nil {
+		return nil, nil, missing("--store: %w", err)
+	}
+	st, err := store.Open(backend, store.Options{
+		OnDamaged: func(name string, err error) { a.note("%s: %s: %v", a.store, name, err) },
+	})
+	if err != nil {
+		return nil, nil, missing("--store: %w", err)
+	}
+	c := &client{base: "http://store", where: a.store, http: &http.Client{Transport: inProcess{api.New(st, api.Options{})}}}
+	return c, st.Close, nil
+}
+
+// inProcess answers requests by calling a handler.
+type inProcess struct{ handler http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := &answer{header: http.Header{}, status: http.StatusOK}
+	p.handler.ServeHTTP(w, r)
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Header: w.header, Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
+	}, nil
+}
+
+// answer keeps what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+	begun  bool
+}
+
+func (w *answer) Header() http.Header { return w.header }
+
+func (w *answer) WriteHeader(status int) {
+	if !w.begun {
+		w.status, w.begun = status, true
+	}
+}
+
+func (w *answer) Write(p []byte) (int, error) {
+	w.begun = true
+	return w.body.Write(p)
 }

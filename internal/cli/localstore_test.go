@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/internal/store/dir"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// newStore makes a store with one kept run of a's and one summary of b's.
+func newStore(t *testing.T) string {
+	t.Helper()
+	path := t.TempDir()
+	backend, err := dir.Open(path)
+	require.NoError(t, err)
+	st, err := store.Open(backend, store.Options{})
+	require.NoError(t, err)
+	defer st.Close()
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces([]byte(request(toolSpan('a', 1, `{"q":"socks"}`))))
+	require.NoError(t, err)
+	ctx := t.Context()
+	_, err = st.PutFragment(ctx, "failures", strings.Repeat("a", 32), td)
+	require.NoError(t, err)
+	start := time.Now().UTC().Add(-time.Minute).Format(time.RFC3339Nano)
+	require.NoError(t, st.AppendRows(ctx, []tape.Row{
+		{TraceID: strings.Repeat("a", 32), Outcome: tape.OutcomeFailed, Service: "shop", Kept: true, Class: "failures", Steps: 1, Start: start, Decided: start},
+		{TraceID: strings.Repeat("b", 32), Outcome: tape.OutcomeSucceeded, Service: "shop", Steps: 2, ToolCalls: 2, Start: start, Decided: start},
+	}))
+	return path
+}
+
+func TestStoreInPlaceAnswersAsTheServerDoes(t *testing.T) {
+	st := newStore(t)
+	kept, summarised := strings.Repeat("a", 32), strings.Repeat("b", 32)
+
+	r := tapeCmd(t, "", "--store", st, "ls", "--since", "1h")
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.Equal(t, 3, strings.Count(r.out, "\n"))
+	assert.Contains(t, r.out, kept)
+	r = tapeCmd(t, "", "--store", st, "ls", "--outcome", "succeeded")
+	assert.Contains(t, r.out, summarised)
+	assert.NotContains(t, r.out, kept)
+	r = tapeCmd(t, "", "--store", st, "ls", "--outcome", "splendid")
+	assert.Equal(t, exitUsage, r.code)
+	oneLineError(t, r)
+
+	r = tapeCmd(t, "", "--store", st, "pull", kept)
+	require.Equal(t, exitOK, r.code, r.err)
+	tp := readTapeText(t, r.out)
+	require.Len(t, tp.Records, 1)
+	assert.Equal(t, "search", tp.Records[0].Tool)
+	bare := tapeCmd(t, "", "--store", st, "pull", kept, "--bare")
+	assert.Nil(t, readTapeText(t, bare.out).Manifest)
+
+	r = tapeCmd(t, "", "--store", st, "show", kept)
+	assert.Contains(t, r.out, "search")
+
+	r = tapeCmd(t, "", "--store", st, "pull", summarised)
+	assert.Equal(t, exitMissing, r.code)
+	assert.Contains(t, r.err, "was not kept, only its summary: succeeded, 2 steps")
+	r = tapeCmd(t, "", "--store", st, "pull", strings.Repeat("c", 32))
+	assert.Equal(t, result{"", "tape: " + strings.Repeat("c", 32) + " is not known to " + st + "\n", exitMissing}, r)
+
+	r = tapeCmd(t, "", "--store", st, "rm", kept)
+	require.Equal(t, exitOK, r.code, r.err)
+	r = tapeCmd(t, "", "--store", st, "pull", kept)
+	assert.Equal(t, exitMissing, r.code)
+}
+
+func TestStoreThatIsNotThere(t *testing.T) {
+	file := temp(t, "file", "")
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), file} {
+		r := tapeCmd(t, "", "--store", path, "ls")
+		oneLineError(t, r)
+		assert.Equal(t, exitMissing, r.code)
+		assert.Contains(t, r.err, path)
+	}
+	_, err := os.Stat(filepath.Join(filepath.Dir(file), ".tmp"))
+	assert.ErrorIs(t, err, os.ErrNotExist, "reading makes nothing")
+}
