@@ -27,11 +27,12 @@ func (a *app) verifyCmd() *cobra.Command {
 		Short: "Check that tapes are whole and agree with themselves",
 		Long: `Check tapes: syntax, version, order, keys against arguments, and that members
 agree with one another. FILE may be - for standard input. Exit code 1 when a
-tape is not right, 2 when a file cannot be opened.`,
+tape is not right, 2 when one cannot be read to its end.`,
 		Args: args(1, -1),
 		RunE: func(_ *cobra.Command, files []string) error {
 			reports := make([]verifyReport, 0, len(files))
 			var bad []string
+			code := exitNo
 			for _, file := range files {
 				r, err := a.verify(file)
 				if err != nil {
@@ -41,6 +42,9 @@ tape is not right, 2 when a file cannot be opened.`,
 				if !r.Valid {
 					bad = append(bad, r.summary())
 				}
+				if r.Error != "" {
+					code = exitUsage
+				}
 			}
 			var err error
 			if asJSON {
@@ -49,7 +53,7 @@ tape is not right, 2 when a file cannot be opened.`,
 				err = a.print(verifyText(reports))
 			}
 			if err == nil && bad != nil {
-				err = no("%s", strings.Join(bad, "; "))
+				err = &exitError{code, errors.New(strings.Join(bad, "; "))}
 			}
 			return err
 		},

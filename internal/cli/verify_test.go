@@ -22,10 +22,10 @@ func TestVerify(t *testing.T) {
 		"a bare tape":     {strings.Join(lines[1:], ""), exitOK, "good, 5 records"},
 		"a wrong key":     {bad, exitNo, "line 3: record 2: key: "},
 		"out of order":    {lines[0] + lines[2] + lines[1], exitNo, "seq: "},
-		"cut":             {good[:len(good)-9], exitNo, "line 6: the tape is cut in the middle of its last line"},
-		"unknown version": {strings.Replace(good, `"tape":"1"`, `"tape":"2"`, 1), exitNo, `line 1: unknown tape version`},
-		"not JSON":        {lines[0] + "nonsense\n", exitNo, "line 2: "},
-		"empty":           {"", exitNo, "empty: there is neither a manifest nor a record in it"},
+		"cut":             {good[:len(good)-9], exitUsage, "line 6: the tape is cut in the middle of its last line"},
+		"unknown version": {strings.Replace(good, `"tape":"1"`, `"tape":"2"`, 1), exitUsage, `line 1: unknown tape version`},
+		"not JSON":        {lines[0] + "nonsense\n", exitUsage, "line 2: "},
+		"empty":           {"", exitUsage, "empty: there is neither a manifest nor a record in it"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestVerify(t *testing.T) {
 func TestVerifyManyFiles(t *testing.T) {
 	bad := temp(t, "bad.jsonl", "nonsense")
 	r := tapeCmd(t, "", "verify", failedTape, bad, "testdata/bare.jsonl")
-	assert.Equal(t, exitNo, r.code)
+	assert.Equal(t, exitUsage, r.code)
 	assert.Equal(t, 3, strings.Count(r.out, "\n"))
 	assert.Contains(t, r.err, "bad.jsonl")
 	r = tapeCmd(t, "", "verify", failedTape, "testdata/none.jsonl")
