@@ -442,9 +442,9 @@ func TestAnyOrderOfTheSameRequestsGivesTheSameRow(t *testing.T) {
 }
 
 func TestManyRunsThroughASmallBufferReturnToTheStart(t *testing.T) {
-	runs := 100_000
+	runs := 20_000
 	if testing.Short() {
-		runs = 10_000
+		runs = 2_000
 	}
 	f := newFixture(t, func(c *Config) { c.DecidedRuns = 1000; c.MaxBytes = 1 << 20; c.PassThrough = false })
 	for i := range runs {
