@@ -32,6 +32,7 @@ func (adk) Kind(s *Span) (Kind, bool) {
 
 func (adk) Read(s *Span) Call {
 	c := genAI{}.Read(s)
+	c.Wrapped = true
 	c.Fix = "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"
 	if s.op == "execute_tool" {
 		c.Fail = nil

@@ -64,6 +64,14 @@ type Call struct {
 	OK          bool
 	Description string
 	SideEffect  *bool
+	// Wrapped is set where the framework puts results that are no objects into
+	// {"result": X} or {"output": X} before the model sees them.
+	Wrapped bool
+	// Silent marks a span that knows the content of the one model call inside it
+	// without standing for it.
+	Silent bool
+	// conventions is set where the GenAI attributes have been read.
+	conventions bool
 	// Server marks the answering side of a call over a protocol.
 	Server bool
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -14,6 +13,8 @@ import (
 type group struct {
 	id    pcommon.TraceID
 	spans []Span
+	// loose are log records without a trace that may belong to it.
+	loose []Log
 }
 
 // collect groups spans by trace and makes one span of all deliveries of the
@@ -165,57 +166,4 @@ func fingerprint(s Span) []byte {
 		return nil
 	}
 	return b
-}
-
-// attachLogs gives log records to the spans they name.
-func attachLogs(groups []*group, ld plog.Logs) {
-	type key struct {
-		trace pcommon.TraceID
-		span  pcommon.SpanID
-	}
-	if ld.LogRecordCount() == 0 {
-		return
-	}
-	byKey := map[key][]Log{}
-	for i := range ld.ResourceLogs().Len() {
-		rl := ld.ResourceLogs().At(i)
-		for j := range rl.ScopeLogs().Len() {
-			records := rl.ScopeLogs().At(j).LogRecords()
-			chunk := map[key][]Log{}
-			for k := range records.Len() {
-				r := records.At(k)
-				id := key{r.TraceID(), r.SpanID()}
-				chunk[id] = append(chunk[id], newLog(r))
-			}
-			for id, logs := range chunk {
-				// A repeated delivery repeats the records of a span as a whole;
-				// equal records within one delivery are different messages.
-				if !holdsLogs(byKey[id], logs) {
-					byKey[id] = append(byKey[id], logs...)
-				}
-			}
-		}
-	}
-	for _, logs := range byKey {
-		slices.SortStableFunc(logs, compareLogs)
-	}
-	for _, g := range groups {
-		for i := range g.spans {
-			g.spans[i].Logs = byKey[key{g.id, g.spans[i].SpanID()}]
-		}
-	}
-}
-
-// holdsLogs reports whether have contains logs in a row.
-func holdsLogs(have, logs []Log) bool {
-	for i := 0; i+len(logs) <= len(have); i++ {
-		if slices.EqualFunc(have[i:i+len(logs)], logs, sameLog) {
-			return true
-		}
-	}
-	return false
-}
-
-func sameLog(a, b Log) bool {
-	return a.Nanos == b.Nanos && a.Name == b.Name && a.Attrs.Equal(b.Attrs) && a.Body.JSON() == b.Body.JSON()
 }

@@ -20,9 +20,22 @@ type Dialect interface {
 // read in the first and only completed from the second.
 var dialects = []Dialect{
 	adk{},
+	geminiCLI{},
+	langSmith{},
+	logfire{},
+	claudeCode{},
+	codex{},
+	cagent{},
+	openLIT{},
 	traceloop{},
+	langfuse{},
+	mlflow{},
 	vercel{},
+	mastra{},
+	springAI{},
+	haystack{},
 	openInference{},
+	pydanticAI{},
 	mcp{},
 	genAI{},
 	genAIEvents{},
@@ -52,6 +65,9 @@ func read(s *Span) *Call {
 			break
 		}
 		i = next
+		if _, same := dialects[i].(genAI); same && call.conventions {
+			continue
+		}
 		if also == call.Kind {
 			second := readBy(s, i, also)
 			call.fill(&second)

@@ -30,7 +30,7 @@ func failureOf(s *Span, c *Call) *Failure {
 			f.Type = ex.Type
 		}
 		// Some write nothing but the type as status text; the result says more.
-		if text := firstLine(s.Status().Message()); f.Message == "" && text != f.Type {
+		if text := firstLine(s.Status().Message()); f.Message == "" && !onlyType(text, f.Type) {
 			f.Message = text
 		}
 		f.Code = s.statusCode()
@@ -73,6 +73,13 @@ func controlFlow(typ string) bool {
 		return true
 	}
 	return false
+}
+
+// onlyType reports whether a status text says no more than the type of the
+// failure does.
+func onlyType(text, typ string) bool {
+	text = strings.TrimSuffix(text, ":")
+	return text == typ || typ != "" && strings.HasSuffix(typ, "."+text)
 }
 
 // statusCode is a protocol's own code of the failure.

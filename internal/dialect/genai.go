@@ -44,6 +44,7 @@ func (genAI) Read(s *Span) Call {
 // genAITool reads the tool attributes of the conventions. Several dialects use
 // them beside their own.
 func genAITool(s *Span, c *Call) {
+	c.conventions = true
 	if s.op != "execute_tool" && s.op != "tool.execute" && s.mcp == "" {
 		return
 	}
@@ -57,6 +58,7 @@ func genAITool(s *Span, c *Call) {
 	c.Args, id = decodeArgs(s.content(pythonText, "gen_ai.tool.call.arguments", "gen_ai.tool.input"))
 	pick(&c.ID, realID(id))
 	c.setResult(decodeResult(s.content(jsonText, "gen_ai.tool.call.result", "gen_ai.tool.output"), false))
+	readToolEvents(s, c)
 	if s.Str("gen_ai.tool.status", "tool.status") == "error" {
 		c.Fail = &Failure{Message: textOf(c.Result), Evidence: "attribute"}
 	}
@@ -84,6 +86,7 @@ func textOf(c Content) string {
 
 // genAIModel reads the model attributes of the conventions.
 func genAIModel(s *Span, c *Call) {
+	c.conventions = true
 	if c.Tool == "" {
 		c.Tool = s.op
 	}

@@ -68,11 +68,15 @@ func attrsValue(m pcommon.Map) value.Value {
 
 // readEvents reads messages that came as events, unless attributes had them.
 func readEvents(s *Span, c *Call) {
-	if s.Events().Len() == 0 && len(s.Logs) == 0 {
-		return
+	if s.Events().Len() > 0 || len(s.Logs) > 0 {
+		c.events(s.events())
 	}
+}
+
+// events takes messages from events into what has none yet.
+func (c *Call) events(events []Log) {
 	var in, out, system []message.Message
-	for _, e := range s.events() {
+	for _, e := range events {
 		switch e.Name {
 		case "gen_ai.content.prompt":
 			in = append(in, message.Read(parsed(e.Body.At("gen_ai.prompt")))...)
@@ -105,12 +109,69 @@ func readEvents(s *Span, c *Call) {
 	}
 }
 
+// readToolEvents reads the arguments and the result of a tool call that came
+// as events of its own span.
+func readToolEvents(s *Span, c *Call) {
+	if s.Events().Len() == 0 || c.Args.Present() && c.Result.Present() {
+		return
+	}
+	for _, e := range s.events() {
+		switch e.Name {
+		case "gen_ai.tool.message":
+			args, _ := decodeArgs(contentValue(e.Body.At("content"), pythonText))
+			c.Args.fill(args)
+		case "gen_ai.choice":
+			if !c.Result.Present() {
+				c.setResult(decodeResult(contentValue(e.Body.At("message"), jsonText), false))
+			}
+		case "gen_ai.client.inference.operation.details":
+			for _, key := range [...]string{"gen_ai.input.messages", "gen_ai.output.messages"} {
+				for _, m := range message.Read(parsed(detail(e, key))) {
+					c.fromParts(m.Parts)
+				}
+			}
+		}
+	}
+}
+
+// fromParts takes a call's own arguments and result from message parts.
+func (c *Call) fromParts(parts []message.Part) {
+	for i := range parts {
+		switch p := &parts[i]; p.Type {
+		case message.ToolCall:
+			args := argsOf(*p)
+			args.FromMessages = false
+			c.Args.fill(args)
+		case message.ToolReply:
+			if !c.Result.Present() {
+				result := replyContent(p)
+				result.FromMessages = false
+				c.setResult(decodeResult(result, false))
+			}
+		}
+	}
+}
+
+// contentValue is a value as content: text as text, anything else as rebuilt.
+func contentValue(v value.Value, enc encoding) Content {
+	switch v.Kind() {
+	case value.Null:
+		return Content{}
+	case value.String:
+		return contentText(v.Str(), enc)
+	}
+	return Content{Value: v, Grade: Rebuilt}
+}
+
 // detail is a member of an event that may stand in its attributes or its body.
 func detail(e Log, key string) value.Value {
+	if v, ok := e.Body.Get(key); ok {
+		return v
+	}
 	if v, ok := e.Attrs.Get(key); ok {
 		return fromAttr(v)
 	}
-	return e.Body.At(key)
+	return value.Value{}
 }
 
 // eventMessage reads the body of a per-message event, whose role is its name.

@@ -321,7 +321,7 @@ func (n *node) resultFrom(p *message.Part) {
 	if c.Result.Present() && c.Result.Grade != Truncated {
 		return
 	}
-	r := decodeResult(replyContent(p), false)
+	r := decodeResult(replyContent(p), c.Wrapped)
 	if !r.Present() {
 		return
 	}
@@ -365,7 +365,7 @@ func (q *request) synthesise() *node {
 	n := &node{
 		kind: KindTool, synth: true, asked: q, index: q.index + 1,
 		start: q.model.end, up: q.model.up,
-		call: &Call{Kind: KindTool, Dialect: q.model.call.Dialect, Fix: q.model.call.Fix, Tool: q.Name, ID: q.ID, Args: argsOf(q.Part)},
+		call: &Call{Kind: KindTool, Dialect: q.model.call.Dialect, Fix: q.model.call.Fix, Wrapped: q.model.call.Wrapped, Tool: q.Name, ID: q.ID, Args: argsOf(q.Part)},
 	}
 	if q.answer == nil {
 		n.call.Result.Why = "requested by the model, never answered in this trace"

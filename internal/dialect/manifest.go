@@ -122,6 +122,9 @@ func toolTable(calls []*node, records []tape.Record) []tape.Tool {
 			}
 			continue
 		}
+		for _, t := range n.call.Tools {
+			put(t.Tool)
+		}
 		if records[i].SideEffect == nil {
 			records[i].SideEffect = effects[n.call.Tool]
 		}

@@ -38,6 +38,7 @@ func (openInference) Kind(s *Span) (Kind, bool) {
 
 func (openInference) Read(s *Span) Call {
 	c := Call{Fix: "OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false"}
+	c.Wrapped = strings.Contains(s.Scope.Name(), "adk")
 	kind, _ := (openInference{}).Kind(s)
 	switch kind {
 	case KindTool:
@@ -67,7 +68,7 @@ func oiTool(s *Span, c *Call) {
 	if out.Value.Kind() == value.String && out.Value.Str() == "" && c.Args.Grade == Absent {
 		out = Content{Why: "the instrumentation wrote an empty text in place of content"}
 	}
-	c.setResult(decodeResult(out, strings.Contains(s.Scope.Name(), "adk")))
+	c.setResult(decodeResult(out, c.Wrapped))
 }
 
 // argsInParameters tells the instrumentations that write arguments into
@@ -111,7 +112,7 @@ func oiModel(s *Span, c *Call) {
 // them where the indexed ones are missing or lack call ids.
 func oiMessages(s *Span, prefix, whole string, find func(value.Value) value.Value) ([]message.Message, Content) {
 	ms := message.Read(unflatten(s, prefix))
-	if len(ms) > 0 && !lacksIDs(ms) {
+	if len(ms) > 0 && !poor(ms) {
 		return ms, Content{Grade: Rebuilt}
 	}
 	c := s.content(jsonText, whole)
@@ -136,9 +137,11 @@ func oiMessages(s *Span, prefix, whole string, find func(value.Value) value.Valu
 	return nil, c
 }
 
-func lacksIDs(ms []message.Message) bool {
+// poor reports whether indexed messages lack content or ids, as some frameworks'
+// content blocks do not survive the flattening.
+func poor(ms []message.Message) bool {
 	for _, m := range ms {
-		if m.Role == "system" && len(m.Parts) == 0 {
+		if len(m.Parts) == 0 {
 			return true
 		}
 		for _, p := range m.Parts {

@@ -52,7 +52,7 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 	for _, g := range groups {
 		r := newRun(g, &opts)
 		first, _ := r.span()
-		all = append(all, started{r.translate(), first, g.id})
+		all = append(all, started{r.translate(g.loose), first, g.id})
 	}
 	slices.SortStableFunc(all, func(a, b started) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), bytes.Compare(a.id[:], b.id[:]))
@@ -65,8 +65,9 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 }
 
 // translate runs the passes over one trace.
-func (r *run) translate() Run {
+func (r *run) translate(loose []Log) Run {
 	r.mergeTwins()
+	r.addLoose(loose)
 	r.linkMessages()
 	calls := r.order(r.calls(KindTool, KindModel))
 	verdict := r.judge(calls)

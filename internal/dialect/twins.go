@@ -200,6 +200,11 @@ func (r *run) mergeNestedModels() {
 				last = n
 			}
 		}
+		if outer.call.Silent {
+			last.call.fill(outer.call)
+			outer.kind, outer.ids = KindOther, nil
+			continue
+		}
 		outer.start, outer.end = last.start, last.end
 		outer.take(last)
 	}

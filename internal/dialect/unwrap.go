@@ -162,13 +162,15 @@ func (r *reply) step() bool {
 	case v.Has("result") && v.Only("result", "is_error", "isError") && (r.sole || len(v.Members()) > 1):
 		r.Failed = r.Failed || v.First("isError", "is_error").Truthy()
 		r.unwrap(v.At("result"))
+	case r.sole && v.Only("output"):
+		r.unwrap(v.At("output"))
 	case v.Has("jsonrpc", "result"):
 		r.unwrap(v.At("result"))
 	case v.Only("lg_name", "update", "goto", "graph", "resume") && v.Has("update"):
 		r.unwrap(v.At("update"))
 	case v.Only("messages") && len(v.At("messages").Items()) == 1:
 		r.unwrap(v.At("messages").Items()[0])
-	case v.Has("output") && v.Only("output", "kwargs", "tags") && (v.Has("kwargs") || isToolMessage(v.At("output"))):
+	case v.Has("output") && v.Only("output", "kwargs", "tags") && (v.Has("kwargs") || isToolMessage(parsed(v.At("output")))):
 		r.unwrap(v.At("output"))
 	default:
 		return false

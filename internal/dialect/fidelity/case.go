@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -41,8 +42,12 @@ type Want struct {
 	Models       []string
 	// ModelSpans are the spans of each model call.
 	ModelSpans [][]string
-	Tools      []WantTool
-	Alt        map[string][]json.RawMessage
+	// Content is set where the messages of model calls are recorded.
+	Content bool
+	// Final is the last answer of the model, where the recording holds it.
+	Final string
+	Tools []WantTool
+	Alt   map[string][]json.RawMessage
 }
 
 // WantTool is the truth of one tool call. A nil Args or Result is not in the
@@ -77,8 +82,13 @@ func ReadSamples(dir string) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Want = want.want()
+		c.Want = want.want(false)
 		out = append(out, c)
+		if c.Logs.LogRecordCount() > 0 {
+			c.Name += " without logs"
+			c.Logs, c.Want = plog.NewLogs(), want.want(true)
+			out = append(out, c)
+		}
 	}
 	return out, nil
 }
@@ -100,11 +110,15 @@ func ReadCaptures(dir string) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
+		traces, err := os.ReadFile(base + ".otlp.jsonl")
+		if err != nil {
+			return nil, err
+		}
 		logs, err := os.ReadFile(base + ".logs.jsonl")
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		c.Want = want.want(string(logs))
+		c.Want = want.want(string(traces), string(logs))
 		out = append(out, c)
 	}
 	return out, nil
@@ -174,6 +188,8 @@ type sampleFile struct {
 	ModelCalls  int                          `json:"model_calls"`
 	Models      []string                     `json:"models"`
 	ModelSpans  [][]string                   `json:"model_span_ids"`
+	Content     bool                         `json:"model_content_available"`
+	Without     override                     `json:"without_logs"`
 	Alt         map[string][]json.RawMessage `json:"alt"`
 	Tools       []struct {
 		Tool            string                       `json:"tool"`
@@ -188,11 +204,28 @@ type sampleFile struct {
 		Spans           []string                     `json:"span_ids"`
 		Run             int                          `json:"run"`
 		Alt             map[string][]json.RawMessage `json:"alt"`
+		Without         override                     `json:"without_logs"`
 	} `json:"tools"`
 }
 
-func (f sampleFile) want() Want {
+// override are the fields that differ when only the traces are read.
+type override struct {
+	Outcome         string          `json:"outcome"`
+	ModelCalls      *int            `json:"model_calls"`
+	Content         *bool           `json:"model_content_available"`
+	Args            json.RawMessage `json:"args"`
+	ArgsAvailable   *bool           `json:"args_available"`
+	Result          json.RawMessage `json:"result"`
+	ResultAvailable *bool           `json:"result_available"`
+	Error           json.RawMessage `json:"error_contains"`
+}
+
+func (f sampleFile) want(withoutLogs bool) Want {
+	if withoutLogs {
+		f.dropLogs()
+	}
 	w := Want{
+		Content:  f.Content,
 		Outcomes: f.RunOutcomes, Agent: f.Agent, Conversation: f.Session, HasIdentity: true,
 		ModelCalls: f.ModelCalls, Models: f.Models, ModelSpans: f.ModelSpans, Alt: f.Alt,
 	}
@@ -224,11 +257,41 @@ func (f sampleFile) want() Want {
 	return w
 }
 
+func (f *sampleFile) dropLogs() {
+	o := f.Without
+	if o.Outcome != "" {
+		f.Outcome = o.Outcome
+	}
+	if o.ModelCalls != nil {
+		f.ModelCalls = *o.ModelCalls
+		if f.ModelCalls == 0 {
+			f.Models = nil
+		}
+	}
+	if o.Content != nil {
+		f.Content = *o.Content
+	}
+	f.Tools = slices.Clone(f.Tools)
+	for i := range f.Tools {
+		t := &f.Tools[i]
+		if o := t.Without; o.ArgsAvailable != nil {
+			t.Args, t.ArgsAvailable = o.Args, *o.ArgsAvailable
+		}
+		if o := t.Without; o.ResultAvailable != nil {
+			t.Result, t.ResultAvailable = o.Result, *o.ResultAvailable
+		}
+		if string(t.Without.Error) == "null" {
+			t.Error = ""
+		}
+	}
+}
+
 // captureFile is the form of <name>.expected.json.
 type captureFile struct {
 	Outcome    string   `json:"outcome"`
 	ModelCalls int      `json:"model_calls"`
 	Models     []string `json:"models"`
+	Final      string   `json:"final_text"`
 	Tools      []struct {
 		Tool    string          `json:"tool"`
 		ID      string          `json:"tool_call_id"`
@@ -247,8 +310,11 @@ type captureFile struct {
 
 // want takes as present what the traces hold, as the file says, and what the
 // logs hold.
-func (f captureFile) want(logs string) Want {
+func (f captureFile) want(traces, logs string) Want {
 	w := Want{Outcomes: []string{f.Outcome}, ModelCalls: f.ModelCalls, Models: f.Models}
+	if f.Final != "" && strings.Contains(traces+logs, f.Final) {
+		w.Final = f.Final
+	}
 	has := func(p *bool, v any) bool { return p != nil && *p || logs != "" && inText(v, logs) }
 	for _, t := range f.Tools {
 		wt := WantTool{Tool: t.Tool, Failed: t.Failed}

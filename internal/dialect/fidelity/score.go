@@ -155,7 +155,7 @@ func (s *Score) tool(w WantTool, r *tape.Record) {
 }
 
 func (s *Score) models(want Want, recs []located) {
-	count, withContent := 0, 0
+	count, withContent, answer := 0, 0, ""
 	spans := map[string]bool{}
 	var names []string
 	for _, r := range recs {
@@ -164,9 +164,10 @@ func (s *Score) models(want Want, recs []located) {
 		}
 		count++
 		names = append(names, r.Model)
-		if r.Fidelity != tape.FidelityAbsent && r.Fidelity != tape.FidelityRedacted {
+		if len(messagesOf(r.Args)) > 0 && r.Fidelity != tape.FidelityAbsent {
 			withContent++
 		}
+		answer = string(r.Result)
 		key := append(slices.Clone(r.SpanIDs), r.StepID)
 		if len(r.SpanIDs) > 0 {
 			key = slices.Clone(r.SpanIDs)
@@ -179,11 +180,58 @@ func (s *Score) models(want Want, recs []located) {
 		ok := slices.Contains(names, m) || slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.HasPrefix(n, m) })
 		s.check("models", ok, "model %q is missing among %q", m, names)
 	}
+	if want.Content {
+		s.check("messages", withContent == count, "%d of %d model calls have their messages", withContent, count)
+	} else if want.HasIdentity {
+		s.check("messages", withContent == 0, "%d model calls have messages, of which the recording says nothing", withContent)
+	}
+	if want.Final != "" && count > 0 {
+		// The program may have joined the texts of all its answers.
+		text := textOf(answer)
+		s.check("messages", text != "" && strings.HasSuffix(want.Final, text), "the last answer is %s", answer)
+	}
 	for _, ids := range want.ModelSpans {
 		key := slices.Clone(ids)
 		slices.Sort(key)
 		s.check("spans", spans[strings.Join(key, " ")], "model call of spans %v is missing", ids)
 	}
+}
+
+// textOf is the text of a model call's answer.
+func textOf(result string) string {
+	type message struct {
+		Parts []struct {
+			Type    string `json:"type"`
+			Content string `json:"content"`
+		} `json:"parts"`
+	}
+	var answer struct {
+		Message  message   `json:"message"`
+		Messages []message `json:"messages"`
+	}
+	if json.Unmarshal([]byte(result), &answer) != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, m := range append(answer.Messages, answer.Message) {
+		for _, p := range m.Parts {
+			if p.Type == "text" {
+				b.WriteString(p.Content)
+			}
+		}
+	}
+	return b.String()
+}
+
+// messagesOf are the messages of a model call's request.
+func messagesOf(args []byte) []json.RawMessage {
+	var request struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if json.Unmarshal(args, &request) != nil {
+		return nil
+	}
+	return request.Messages
 }
 
 func (s *Score) runs(want Want, tapes []*tape.Tape) {

@@ -33,10 +33,10 @@ func part(v value.Value) Part {
 // untyped reads parts that tell what they are by their only member: Gemini
 // parts and Bedrock blocks.
 func untyped(v value.Value) Part {
-	if c := v.First("function_call", "functionCall", "toolUse", "toolRequest"); c.Kind() == value.Object {
+	if c := v.First("function_call", "functionCall", "toolUse", "toolRequest", "tool_call"); c.Kind() == value.Object {
 		return call(c)
 	}
-	if r := v.First("function_response", "functionResponse", "toolResult", "toolResponse"); r.Kind() == value.Object {
+	if r := v.First("function_response", "functionResponse", "toolResult", "toolResponse", "tool_call_result"); r.Kind() == value.Object {
 		return reply(r)
 	}
 	if t := v.At("text"); t.Kind() == value.String {
@@ -80,12 +80,17 @@ func call(v value.Value) Part {
 
 // reply reads what a tool call gave back.
 func reply(v value.Value) Part {
+	origin := v.At("origin")
 	p := Part{
 		Type: ToolReply,
 		ID:   v.First("call_id", "tool_use_id", "toolCallId", "toolUseId", "tool_call_id", "id", "ref").Str(),
 		Name: v.First("name", "toolName", "tool_name").Str(),
 		Failed: v.First("is_error", "isError").Truthy() || v.At("status").Str() == "error" ||
 			v.At("outcome").Str() == "error",
+	}
+	if origin.Kind() == value.Object {
+		p.ID, p.Name = origin.At("id").Str(), origin.At("tool_name").Str()
+		p.Failed = v.At("error").Truthy()
 	}
 	p.Result = v.First("response", "result", "output", "content")
 	// Vercel says with the value how it is to be read.

@@ -227,7 +227,7 @@ func toolParts(v value.Value) []Part {
 	if body.Kind() == value.Array {
 		parts := content(body)
 		for i := range parts {
-			if parts[i].Type == ToolReply {
+			if parts[i].Type == ToolReply || parts[i].Type == ToolCall {
 				return parts
 			}
 		}

@@ -27,6 +27,17 @@ func ParsePython(text string) (Value, error) {
 	return v, nil
 }
 
+// PythonPrefix reads the Python literal at the beginning of text, and says how
+// many bytes it takes.
+func PythonPrefix(text string) (Value, int, error) {
+	p := pyParser{parser{s: text}}
+	v, err := p.literal(0)
+	if err != nil {
+		return Value{}, p.i, fmt.Errorf("offset %d: %w", p.i, err)
+	}
+	return v, p.i, nil
+}
+
 type pyParser struct{ parser }
 
 func (p *pyParser) literal(depth int) (Value, error) {

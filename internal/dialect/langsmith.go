@@ -1,0 +1,49 @@
+package dialect
+
+import "github.com/tapedeck/tapedeck/internal/dialect/value"
+
+// langSmith reads LangSmith's OpenTelemetry export: the inputs and outputs of
+// a run as JSON, tool arguments as Python's repr inside.
+type langSmith struct{}
+
+func (langSmith) Name() string { return "langsmith" }
+
+func (langSmith) Kind(s *Span) (Kind, bool) {
+	switch s.langsmith {
+	case "":
+		return KindOther, false
+	case "tool":
+		return KindTool, true
+	case "llm", "embedding":
+		return KindModel, true
+	}
+	return KindOther, true
+}
+
+func (langSmith) Read(s *Span) Call {
+	c := Call{Fix: "LANGSMITH_HIDE_INPUTS=false and LANGSMITH_HIDE_OUTPUTS=false"}
+	switch s.langsmith {
+	case "tool":
+		c.Tool = firstOf(s.Str("gen_ai.serialized.name"), s.Name())
+		args := s.content(pythonText, "gen_ai.prompt")
+		if args.Value.Only("input") {
+			args = args.changed(args.Value.At("input"))
+			if args.Value.Kind() == value.String {
+				if inner := contentText(args.Value.Str(), pythonText); inner.Value.Kind() >= value.Array {
+					args.Value = inner.Value
+				}
+			}
+		}
+		c.Args, _ = decodeArgs(args)
+		c.setResult(decodeResult(s.content(jsonText, "gen_ai.completion"), false))
+		if v := c.Result.Value; v.Only("output") {
+			c.Result.Value = v.At("output")
+		}
+	case "llm", "embedding":
+		genAIModel(s, &c)
+		in, out := s.content(jsonText, "gen_ai.prompt"), s.content(jsonText, "gen_ai.completion")
+		c.Input, c.Request = messagesIn(oiInput(in.Value), in, "user")
+		c.Output, c.Response = messagesIn(answerOf(out.Value), out, "assistant")
+	}
+	return c
+}
