@@ -1,0 +1,181 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// MaxDifferences bounds the differences that one error lists.
+const MaxDifferences = 100
+
+// Difference is one place where two JSON values differ.
+type Difference struct {
+	// Path leads to the place: names joined by dots, [2] for an element, names
+	// with other than letters, digits, _ and - as ["a.b"]. It is "" where the
+	// values as a whole differ in type.
+	Path string `json:"path"`
+	// Recorded and Live are the canonical values there; nil where there is none.
+	Recorded json.RawMessage `json:"recorded,omitempty"`
+	Live     json.RawMessage `json:"live,omitempty"`
+}
+
+func (d Difference) String() string {
+	path := d.Path
+	if path == "" {
+		path = "(whole)"
+	}
+	return fmt.Sprintf("%s %s -> %s", path, short(d.Recorded), short(d.Live))
+}
+
+// short shows a value on one line, cut on a rune border.
+func short(value json.RawMessage) string {
+	const enough = 80
+	switch {
+	case value == nil:
+		return "(absent)"
+	case len(value) <= enough:
+		return string(value)
+	}
+	return strings.ToValidUTF8(string(value[:enough]), "") + "…"
+}
+
+// Diff lists every place where two JSON texts differ in the way that keys do:
+// order of members, white space around strings and members that are null do not
+// matter. Elements of arrays are compared by position. Texts that are equal have
+// no differences; an error is that of [tape.Canonical].
+func Diff(recorded, live []byte) ([]Difference, error) {
+	a, err := parseCanonical(recorded)
+	if err != nil {
+		return nil, fmt.Errorf("recorded: %w", err)
+	}
+	b, err := parseCanonical(live)
+	if err != nil {
+		return nil, fmt.Errorf("live: %w", err)
+	}
+	var list []Difference
+	diffInto(&list, "", a, b)
+	return list, nil
+}
+
+// parseCanonical decodes the canonical form; numbers keep their spelling.
+func parseCanonical(text []byte) (value any, err error) {
+	canonical, err := tape.Canonical(text)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(canonical))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err
+}
+
+func diffInto(list *[]Difference, path string, a, b any) {
+	switch a := a.(type) {
+	case map[string]any:
+		if b, ok := b.(map[string]any); ok {
+			diffObjects(list, path, a, b)
+			return
+		}
+	case []any:
+		if b, ok := b.([]any); ok {
+			diffArrays(list, path, a, b)
+			return
+		}
+	default:
+		// What is left is comparable, on this side at least.
+		if equalLeaf(a, b) {
+			return
+		}
+	}
+	*list = append(*list, Difference{Path: path, Recorded: render(a), Live: render(b)})
+}
+
+func equalLeaf(a, b any) bool {
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}
+
+func diffObjects(list *[]Difference, path string, a, b map[string]any) {
+	names := make([]string, 0, len(a))
+	for name := range a {
+		names = append(names, name)
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	for _, name := range slices.Compact(names) {
+		inner := joinName(path, name)
+		x, inA := a[name]
+		y, inB := b[name]
+		switch {
+		case !inA:
+			*list = append(*list, Difference{Path: inner, Live: render(y)})
+		case !inB:
+			*list = append(*list, Difference{Path: inner, Recorded: render(x)})
+		default:
+			diffInto(list, inner, x, y)
+		}
+	}
+}
+
+func diffArrays(list *[]Difference, path string, a, b []any) {
+	for i := range max(len(a), len(b)) {
+		inner := path + "[" + strconv.Itoa(i) + "]"
+		switch {
+		case i >= len(a):
+			*list = append(*list, Difference{Path: inner, Live: render(b[i])})
+		case i >= len(b):
+			*list = append(*list, Difference{Path: inner, Recorded: render(a[i])})
+		default:
+			diffInto(list, inner, a[i], b[i])
+		}
+	}
+}
+
+// joinName appends a member's name to a path.
+func joinName(path, name string) string {
+	plain := name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) < 0
+	switch {
+	case !plain:
+		return path + "[" + string(render(name)) + "]"
+	case path == "":
+		return name
+	}
+	return path + "." + name
+}
+
+func render(value any) json.RawMessage {
+	// The value came out of encoding/json, so it goes back in.
+	text, _ := encode(value)
+	return text
+}
+
+// encode marshals a value without escaping <, > and &.
+func encode(value any) (json.RawMessage, error) {
+	if raw, ok := value.(json.RawMessage); ok {
+		return raw, nil
+	}
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,187 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// call is a request made comparable with records.
+type call struct {
+	// n counts the calls of the session from 1.
+	n    int
+	kind tape.Kind
+	tool string
+	key  string
+	// args are the redacted arguments.
+	args json.RawMessage
+}
+
+// match finds the step that answers a call and consumes it, or says why none
+// does. A drift or a miss consumes nothing; a gap consumes its record, so that
+// a later call with the same key gets the later answer.
+func (s *Session) match(c *call) (int, error) {
+	d := s.deck
+	i := d.head(d.byKey[callKey{c.kind, c.key}])
+	if s.cfg.order == OrderStrict {
+		if due := d.next(); due >= 0 && due != i {
+			return -1, s.outOfOrder(c, due)
+		}
+	}
+	if i < 0 {
+		return -1, s.noAnswer(c)
+	}
+	st := &d.steps[i]
+	if s.cfg.overrides.find(st) == nil {
+		if gap := s.gapOf(st); gap != nil {
+			d.consume(i)
+			return -1, s.gap(c, st, gap)
+		}
+	}
+	if d.consume(i) {
+		s.stats.Reordered++
+	}
+	return i, nil
+}
+
+func (s *Session) gapOf(st *step) *tape.Gap {
+	if st.resultGap != nil {
+		return st.resultGap
+	}
+	if s.cfg.failExpired && s.expired(st) {
+		return &tape.Gap{What: "result", Why: "expired at " + st.record.Expires}
+	}
+	return nil
+}
+
+func (s *Session) expired(st *step) bool {
+	return !st.expires.IsZero() && s.cfg.now().After(st.expires)
+}
+
+// gap is the verdict on a step that was consumed without an answer. Calls that
+// would wait for it to complete need not.
+func (s *Session) gap(c *call, st *step, gap *tape.Gap) error {
+	if s.gate != nil {
+		s.gate.release(st.record.Done)
+	}
+	why := gap.Why
+	if why == "" {
+		why = "not captured"
+	}
+	return &GapError{Call: c.n, Seq: st.seq, Kind: c.kind, Tool: c.tool, Key: st.key, What: gap.What, Why: why, Fix: gap.Fix}
+}
+
+// noAnswer says why no unconsumed record has the key of a call.
+func (s *Session) noAnswer(c *call) error {
+	d := s.deck
+	if served, lastSeq := d.served(callKey{c.kind, c.key}); served > 0 {
+		return &ExhaustedError{
+			Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Served: served, LastSeq: lastSeq,
+		}
+	}
+	if i := d.head(d.byTool[toolKey{c.kind, c.tool}]); i >= 0 {
+		return s.drift(c, i)
+	}
+	return &MissError{Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Nearest: d.nearest(c)}
+}
+
+// drift compares a call with the record it should have been. Where the record's
+// arguments were never captured, nobody can say that they differ: it is a gap.
+func (s *Session) drift(c *call, i int) error {
+	st := &s.deck.steps[i]
+	if st.argsGap != nil {
+		s.deck.consume(i)
+		return s.gap(c, st, st.argsGap)
+	}
+	e := &DriftError{
+		Call: c.n, Seq: st.seq, Kind: c.kind, Tool: c.tool,
+		RecordedKey: st.key, LiveKey: c.key, LiveArgs: c.args,
+	}
+	if argsBody(st.record) == nil {
+		e.compare(st.record.Args, s.policyArgs(st))
+	}
+	return e
+}
+
+// compare fills in what differs. Both texts have been canonicalised before, for
+// their keys, so there is no error to report.
+func (e *DriftError) compare(recorded, redacted json.RawMessage) {
+	e.RecordedArgs = redacted
+	if len(recorded) == 0 {
+		e.RecordedArgs = json.RawMessage("null")
+	}
+	e.Differences, _ = Diff(e.RecordedArgs, e.LiveArgs)
+	if n := len(e.Differences); n > MaxDifferences {
+		e.Differences, e.More = e.Differences[:MaxDifferences:MaxDifferences], n-MaxDifferences
+	}
+}
+
+// policyArgs are a record's arguments as this session redacts them.
+func (s *Session) policyArgs(st *step) json.RawMessage {
+	args, _ := s.policy.JSON(st.record.Args)
+	return args
+}
+
+// outOfOrder judges a call that is not the one due in strict order.
+func (s *Session) outOfOrder(c *call, due int) error {
+	st := &s.deck.steps[due]
+	if st.record.Tool == c.tool && st.record.KindOf() == c.kind {
+		return s.drift(c, due)
+	}
+	return &DivergenceError{
+		Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args,
+		Seq: st.seq, ExpectedTool: st.record.Tool, ExpectedKey: st.key,
+	}
+}
+
+// nearLimit bounds how many records a miss is compared with.
+const nearLimit = 256
+
+// nearest looks for a record that a missed call resembles: the same arguments
+// under another name, the same tool asked before, or a similar name.
+func (d *deck) nearest(c *call) *Near {
+	digits := c.key[strings.LastIndexByte(c.key, ':'):]
+	var best *step
+	var why string
+	bestRank := 0
+	for i := range d.steps[:min(len(d.steps), nearLimit)] {
+		st := &d.steps[i]
+		rank, reason := 0, ""
+		switch {
+		case st.record.KindOf() != c.kind:
+			continue
+		case strings.HasSuffix(st.key, digits) && st.record.Tool != c.tool:
+			rank, reason = 3, "the same arguments for another tool"
+		case st.record.Tool == c.tool:
+			rank, reason = 2, "the same tool, served before"
+		case similar(st.record.Tool, c.tool):
+			rank, reason = 1, "a similar name"
+		}
+		// Of equals, an unconsumed record is nearer than a consumed one.
+		if rank = 2 * rank; rank > 0 && !st.consumed {
+			rank++
+		}
+		if rank > bestRank {
+			best, why, bestRank = st, reason, rank
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	if best.record.Tool == c.tool {
+		if list, err := Diff(best.record.Args, c.args); err == nil && len(list) > 0 {
+			why = fmt.Sprintf("%s, differs at %s", why, list[0])
+		}
+	}
+	return &Near{Seq: best.seq, Tool: best.record.Tool, Key: best.key, Why: why}
+}
+
+// similar reports whether two names differ by case, separators or an ending.
+func similar(a, b string) bool {
+	fold := strings.NewReplacer("_", "", "-", "", ".", "", "/", "", " ", "")
+	a, b = strings.ToLower(fold.Replace(a)), strings.ToLower(fold.Replace(b))
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) ||
+		strings.HasSuffix(a, b) || strings.HasSuffix(b, a))
+}

@@ -1,0 +1,165 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// Option changes a session. A bad value makes [New] and [Open] fail.
+type Option func(*config) error
+
+type config struct {
+	mode            Mode
+	order           Order
+	completion      Completion
+	completionGuard time.Duration
+	failExpired     bool
+	experiment      Experiment
+	codeVersion     string
+	bodies          BodySource
+	overrides       overrides
+	recordTo        io.Writer
+	audit           *slog.Logger
+	now             func() time.Time
+	// path is the file the tape came from.
+	path string
+}
+
+// DefaultCompletionGuard is how long an answer is held back for another.
+const DefaultCompletionGuard = 2 * time.Second
+
+func newConfig(options []Option) (*config, error) {
+	c := &config{completionGuard: DefaultCompletionGuard, now: time.Now, audit: slog.Default()}
+	for _, option := range options {
+		if err := option(c); err != nil {
+			return nil, fmt.Errorf("replay: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// WithMode sets the mode; the default is [ModeStrict].
+func WithMode(mode Mode) Option {
+	return func(c *config) error {
+		c.mode = mode
+		_, err := ParseMode(mode.String())
+		return err
+	}
+}
+
+// WithOrder sets the order; the default is [OrderContent].
+func WithOrder(order Order) Option {
+	return func(c *config) error {
+		c.order = order
+		_, err := ParseOrder(order.String())
+		return err
+	}
+}
+
+// WithCompletion sets the order of completion; the default is
+// [CompletionFree]. An answer is held back for no longer than guard, 0 being
+// [DefaultCompletionGuard].
+func WithCompletion(completion Completion, guard time.Duration) Option {
+	return func(c *config) error {
+		c.completion = completion
+		if guard < 0 {
+			return fmt.Errorf("completion guard %v is negative", guard)
+		}
+		if guard > 0 {
+			c.completionGuard = guard
+		}
+		_, err := ParseCompletion(completion.String())
+		return err
+	}
+}
+
+// WithExpiredAsGap makes a record past its expiry a gap. Without it such a
+// record is served and counted.
+func WithExpiredAsGap() Option {
+	return func(c *config) error {
+		c.failExpired = true
+		return nil
+	}
+}
+
+// WithCodeVersion says which version of the code runs. Where it is the one the
+// manifest names, the report calls the replay [Historical], else
+// [CodeRegression].
+func WithCodeVersion(version string) Option {
+	return func(c *config) error {
+		c.codeVersion = version
+		return nil
+	}
+}
+
+// WithExperiment names the experiment in the report, in place of what
+// [WithCodeVersion] would.
+func WithExperiment(experiment Experiment) Option {
+	return func(c *config) error {
+		c.experiment = experiment
+		return nil
+	}
+}
+
+// WithBodies says where bodies are that the tape holds by reference. Without
+// it, answers held by reference are gaps.
+func WithBodies(source BodySource) Option {
+	return func(c *config) error {
+		c.bodies = source
+		return nil
+	}
+}
+
+// WithRecordTo writes what a recording session appends to out, one line in one
+// Write, beginning with a manifest if the session had no tape. Without it, and
+// without a file, what is appended stays in memory; see [Session.Tape].
+func WithRecordTo(out io.Writer) Option {
+	return func(c *config) error {
+		c.recordTo = out
+		return nil
+	}
+}
+
+// WithAuditLog says where each call that a replay runs live is logged: tool,
+// key, side effect, duration and whether it failed, never content. The default
+// is slog.Default(). [ModeRecord] is no replay and logs nothing.
+func WithAuditLog(logger *slog.Logger) Option {
+	return func(c *config) error {
+		if logger == nil {
+			return fmt.Errorf("the audit log is nil; live calls must be logged")
+		}
+		c.audit = logger
+		return nil
+	}
+}
+
+// WithTime sets the clock by which records start, last and expire.
+func WithTime(now func() time.Time) Option {
+	return func(c *config) error {
+		c.now = now
+		return nil
+	}
+}
+
+// CallOption says more about one call.
+type CallOption func(*Request)
+
+// WithKind says that the call is not a tool call.
+func WithKind(kind tape.Kind) CallOption {
+	return func(r *Request) { r.Kind = kind }
+}
+
+// WithSideEffect says whether the call changes the world. Without it the tape
+// is believed, if it knows the tool.
+func WithSideEffect(yes bool) CallOption {
+	return func(r *Request) { r.SideEffect = &yes }
+}
+
+// WithToolCallID records the id the model gave the call. It selects nothing.
+func WithToolCallID(id string) CallOption {
+	return func(r *Request) { r.ToolCallID = id }
+}

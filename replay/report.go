@@ -1,0 +1,242 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// maxListed bounds every list of a session that grows with its calls.
+const maxListed = 100
+
+// Report says what a session did, and of which question it is the answer.
+type Report struct {
+	Experiment Experiment `json:"experiment"`
+	Tape       TapeInfo   `json:"tape"`
+	// CodeVersion is that of the code that ran, if it was named.
+	CodeVersion string `json:"code_version,omitempty"`
+	Policy      Policy `json:"policy"`
+	// Clean tells whether the replay counts as passed; see [Session.Close].
+	Clean bool  `json:"clean"`
+	Stats Stats `json:"stats"`
+	// Divergences counts calls out of strict order; drift_events includes them.
+	Divergences int `json:"divergences,omitempty"`
+	// Overdue counts answers that the completion guard let out of order.
+	Overdue int `json:"overdue,omitempty"`
+	// Events are the calls that were not hits, the first 100 of them;
+	// EventsLeftOut counts the rest.
+	Events        []Event `json:"events,omitempty"`
+	EventsLeftOut int     `json:"events_left_out,omitempty"`
+	// Unconsumed are records not asked for, the first 100; Stats counts all.
+	Unconsumed []Unconsumed `json:"unconsumed,omitempty"`
+	// Overridden are the answers that were replaced, the first 100.
+	Overridden []Overridden `json:"overridden,omitempty"`
+}
+
+// TapeInfo names the tape.
+type TapeInfo struct {
+	// ID is the trace id of the recorded run.
+	ID          string       `json:"id,omitempty"`
+	Path        string       `json:"path,omitempty"`
+	Outcome     tape.Outcome `json:"outcome,omitempty"`
+	CodeVersion string       `json:"code_version,omitempty"`
+	Records     int          `json:"records"`
+}
+
+// Policy is how calls were matched.
+type Policy struct {
+	Order      Order      `json:"order"`
+	Completion Completion `json:"completion"`
+	// Redaction is the id of the policy that both sides were redacted by.
+	Redaction string `json:"redaction"`
+	// ExpiredAsGap: records past their expiry were not served.
+	ExpiredAsGap bool `json:"expired_as_gap"`
+}
+
+// Event is a call that was not a hit.
+type Event struct {
+	// Call counts the calls of the session from 1.
+	Call    int     `json:"call"`
+	Verdict Verdict `json:"verdict"`
+	// Seq is the record concerned, 0 if there is none.
+	Seq  int       `json:"seq,omitempty"`
+	Kind tape.Kind `json:"kind"`
+	Tool string    `json:"tool"`
+	Key  string    `json:"key"`
+	// Expected is the key that was due, for a drift or a divergence.
+	Expected    string       `json:"expected,omitempty"`
+	Differences []Difference `json:"differences,omitempty"`
+	Nearest     *Near        `json:"nearest,omitempty"`
+	// Message says it all in one line.
+	Message string `json:"message"`
+}
+
+// Unconsumed is a record that was not asked for.
+type Unconsumed struct {
+	Seq  int       `json:"seq"`
+	Kind tape.Kind `json:"kind"`
+	Tool string    `json:"tool"`
+	Key  string    `json:"key"`
+}
+
+// Overridden is an answer that was replaced.
+type Overridden struct {
+	Call int    `json:"call"`
+	Seq  int    `json:"seq"`
+	Tool string `json:"tool"`
+}
+
+// eventLog keeps the first events and counts the others.
+type eventLog struct {
+	events  []Event
+	leftOut int
+}
+
+func (l *eventLog) add(e Event) {
+	if len(l.events) < maxListed {
+		l.events = append(l.events, e)
+		return
+	}
+	l.leftOut++
+}
+
+func newEvent(verdict error) Event {
+	e := Event{Message: verdict.Error()}
+	var (
+		drift      *DriftError
+		miss       *MissError
+		exhausted  *ExhaustedError
+		gap        *GapError
+		divergence *DivergenceError
+	)
+	switch {
+	case errors.As(verdict, &drift):
+		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictDrift, drift.Call, drift.Seq, drift.Kind, drift.Tool, drift.LiveKey
+		e.Expected, e.Differences = drift.RecordedKey, drift.Differences
+	case errors.As(verdict, &miss):
+		e.Verdict, e.Call, e.Kind, e.Tool, e.Key, e.Nearest = VerdictMiss, miss.Call, miss.Kind, miss.Tool, miss.Key, miss.Nearest
+	case errors.As(verdict, &exhausted):
+		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictExhausted, exhausted.Call, exhausted.LastSeq, exhausted.Kind, exhausted.Tool, exhausted.Key
+	case errors.As(verdict, &gap):
+		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictGap, gap.Call, gap.Seq, gap.Kind, gap.Tool, gap.Key
+	case errors.As(verdict, &divergence):
+		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictDivergence, divergence.Call, divergence.Seq, divergence.Kind, divergence.Tool, divergence.Key
+		e.Expected = divergence.ExpectedKey
+	}
+	return e
+}
+
+// Report says what the session did so far.
+func (s *Session) Report() *Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &Report{
+		Experiment:    s.experiment(),
+		Tape:          TapeInfo{Path: s.cfg.path, Records: len(s.tape.Records)},
+		CodeVersion:   s.cfg.codeVersion,
+		Policy:        Policy{Order: s.cfg.order, Completion: s.cfg.completion, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired},
+		Clean:         s.cleanLocked(),
+		Stats:         s.statsLocked(),
+		Divergences:   s.diverged,
+		Events:        append([]Event(nil), s.log.events...),
+		EventsLeftOut: s.log.leftOut,
+		Unconsumed:    s.unconsumedLocked(),
+		Overridden:    append([]Overridden(nil), s.overridden...),
+	}
+	if m := s.tape.Manifest; m != nil {
+		r.Tape.ID, r.Tape.Outcome, r.Tape.CodeVersion = m.TraceID, m.Outcome, m.CodeVersion
+	}
+	if s.gate != nil {
+		r.Overdue = s.gate.overdueCount()
+	}
+	return r
+}
+
+// experiment is what the caller said, else what follows from the versions: code
+// not known to be the recorded code counts as changed.
+func (s *Session) experiment() Experiment {
+	switch m := s.tape.Manifest; {
+	case s.cfg.experiment != "":
+		return s.cfg.experiment
+	case s.cfg.mode == ModeRecord:
+		return Recording
+	case m != nil && m.CodeVersion != "" && m.CodeVersion == s.cfg.codeVersion:
+		return Historical
+	}
+	return CodeRegression
+}
+
+func (s *Session) cleanLocked() bool {
+	stats := s.statsLocked()
+	switch s.cfg.mode {
+	case ModeRecord:
+		return true
+	case ModeReplayRecord:
+		return stats.DriftEvents+stats.Gaps == 0
+	}
+	return stats.DriftEvents+stats.Gaps+stats.TapeMisses+stats.Exhausted+stats.Unconsumed == 0
+}
+
+func (s *Session) unconsumedLocked() (list []Unconsumed) {
+	if s.cfg.mode == ModeRecord {
+		return nil
+	}
+	for i := s.deck.next(); i >= 0 && i < len(s.deck.steps) && len(list) < maxListed; i++ {
+		if st := &s.deck.steps[i]; !st.consumed {
+			list = append(list, Unconsumed{Seq: st.seq, Kind: st.record.KindOf(), Tool: st.record.Tool, Key: st.key})
+		}
+	}
+	return list
+}
+
+// Text is the report for people, a few lines long.
+func (r *Report) Text() string {
+	var b strings.Builder
+	name := r.Tape.ID
+	if name == "" {
+		name = r.Tape.Path
+	}
+	verdict := map[bool]string{true: "clean", false: "NOT CLEAN"}[r.Clean]
+	fmt.Fprintf(&b, "replay %s of %s (%d records): %s\n", r.Experiment, orDash(name), r.Tape.Records, verdict)
+	fmt.Fprintf(&b, "  mode %s, order %s, completion %s, redaction %s\n", r.Stats.Mode, r.Policy.Order, r.Policy.Completion, r.Policy.Redaction)
+	st := r.Stats
+	fmt.Fprintf(&b, "  steps %d, hits %d, misses %d, drift %d, exhausted %d, gaps %d, unconsumed %d\n",
+		st.Steps, st.TapeHits, st.TapeMisses, st.DriftEvents, st.Exhausted, st.Gaps, st.Unconsumed)
+	fmt.Fprintf(&b, "  live calls %d, real side effects %d\n", st.LiveToolCalls, st.RealSideEffects)
+	for _, warning := range []struct {
+		n    int
+		text string
+	}{
+		{st.Reordered, "calls came in another order than recorded"},
+		{st.RedactedServed, "answers had a placeholder in place of a value"},
+		{st.ExpiredServed, "answers were past their expiry"},
+		{r.Overdue, "answers were let out before others they should have followed"},
+		{len(r.Overridden), "answers were overridden"},
+	} {
+		if warning.n > 0 {
+			fmt.Fprintf(&b, "  note: %d %s\n", warning.n, warning.text)
+		}
+	}
+	for _, e := range r.Events {
+		fmt.Fprintf(&b, "  %s\n", e.Message)
+	}
+	if r.EventsLeftOut > 0 {
+		fmt.Fprintf(&b, "  and %d more\n", r.EventsLeftOut)
+	}
+	for _, u := range r.Unconsumed {
+		fmt.Fprintf(&b, "  not asked for: step %d, %s\n", u.Seq, u.Key)
+	}
+	if more := st.Unconsumed - len(r.Unconsumed); more > 0 {
+		fmt.Fprintf(&b, "  and %d more not asked for\n", more)
+	}
+	return b.String()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "a tape without id"
+	}
+	return text
+}
