@@ -42,7 +42,9 @@ var (
 	schemaMaps = set([]string{"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
 )
 
-// Member is the context of the value of a member.
+// Member is the context of the value of a member, given the member's name as
+// [Policy.Name] leaves it: a name that holds a secret itself then means the same
+// before and after redaction.
 func (p *Policy) Member(c Context, name string) Context {
 	switch c.mode {
 	case secretMode:
@@ -80,14 +82,21 @@ func (c Context) Element() Context {
 // type.
 func (c Context) Secret() (typ string, ok bool) { return c.typ, c.mode != plainMode }
 
-// Pair is the context of the member "value" of an object that names it by the
-// content of another member, as lists of headers and variables do:
-// {"name":"Authorization","value":"…"}.
-func (p *Policy) Pair(c Context, name string) Context {
-	if c.mode == plainMode {
-		if typ, ok := p.KeySecret(name); ok {
-			return Context{typ: typ, mode: secretMode}
-		}
+// Pair is the context of the member "value" of an object in which other members
+// name it, as in lists of headers and variables:
+// {"name":"Authorization","value":"…"}. Names holds the content of those members
+// by their own names, redacted or not; see [IsPairName].
+func (p *Policy) Pair(c Context, names map[string]string) Context {
+	var pair pairName
+	for member, name := range names {
+		p.named(&pair, member, name)
+	}
+	return c.pair(pair.typ)
+}
+
+func (c Context) pair(typ string) Context {
+	if typ != "" && c.mode == plainMode {
+		return Context{typ: typ, mode: secretMode}
 	}
 	return c
 }

@@ -7,16 +7,47 @@ import (
 	"strings"
 )
 
+// maxPairDepth bounds how deep objects are looked at as pairs, since a pair
+// whose value comes first is gone over twice.
+const maxPairDepth = 64
+
 // object goes over the object at i. Two things make it more than a loop over
 // members: names can be secrets themselves, and in {"name":…,"value":…} the
 // content of one member names the other, in whatever order they come.
 func (w *jsonWalk) object(i int, c Context, depth int) (int, bool) {
+	edits, hits, path := len(w.edits), len(*w.hits), len(w.path)
+	var pair, used pairName
+	end, ok := w.members(i, c, depth, &pair, &used)
+	if ok && used.seen && used.typ != pair.typ && depth <= maxPairDepth {
+		w.edits, *w.hits, w.path = w.edits[:edits], (*w.hits)[:hits], w.path[:path]
+		final := pair
+		end, ok = w.members(i, c, depth, &final, &used)
+	}
+	return end, ok
+}
+
+// pairName is the secret name that members give to the value beside them. Of
+// several the one in the member that sorts first counts, so that their order
+// does not matter.
+type pairName struct {
+	member, typ string
+	seen        bool
+}
+
+// named takes note of the member that has the content name.
+func (p *Policy) named(pair *pairName, member, name string) {
+	var ignored []Hit
+	if typ, secret := p.KeySecret(p.text(name, 0, &ignored)); secret && (pair.typ == "" || member < pair.member) {
+		pair.member, pair.typ = member, typ
+	}
+}
+
+func (w *jsonWalk) members(i int, c Context, depth int, pair, used *pairName) (int, bool) {
 	start := i
 	i = w.space(i + 1)
 	if i < len(w.s) && w.s[i] == '}' {
 		return i + 1, true
 	}
-	var pair pairState
 	renamed := false
 	w.path = append(w.path, step{index: -1})
 	for i < len(w.s) && w.s[i] == '"' {
@@ -29,27 +60,23 @@ func (w *jsonWalk) object(i int, c Context, depth int) (int, bool) {
 			key = string(appendDecoded(nil, key))
 		}
 		name := w.name(key)
-		if name != key {
-			renamed = true
-		}
+		renamed = renamed || name != key
 		w.path[len(w.path)-1].name = name
 		if i = w.space(end); i >= len(w.s) || w.s[i] != ':' {
 			return i, false
 		}
 		i = w.space(i + 1)
-		before := i
+		member := w.p.Member(c, name)
 		if IsPairValue(key) {
-			pair.mark(w, i)
-			i, ok = w.value(i, w.p.Pair(w.p.Member(c, key), pair.name), depth+1)
-			pair.end, pair.edits1, pair.hits1 = i, len(w.edits), len(*w.hits)
-		} else {
-			i, ok = w.value(i, w.p.Member(c, key), depth+1)
-			if ok && IsPairName(key) && w.s[before] == '"' {
-				pair.named(w, decoded(w.s[before+1:i-1]), c, depth)
-			}
+			member = member.pair(pair.typ)
+			used.seen, used.typ = true, pair.typ
 		}
-		if !ok {
+		before := i
+		if i, ok = w.value(i, member, depth+1); !ok {
 			return i, false
+		}
+		if IsPairName(key) && w.s[before] == '"' {
+			w.p.named(pair, key, decoded(w.s[before+1:i-1]))
 		}
 		if i = w.space(i); i >= len(w.s) {
 			return i, false
@@ -134,41 +161,6 @@ func KeepApart(from, to []string) {
 		given[from[i]] = name
 		to[i] = name
 	}
-}
-
-// pairState remembers the value of a pair until its name is known.
-type pairState struct {
-	name           string
-	seen           bool
-	start, end     int
-	edits0, edits1 int
-	hits0, hits1   int
-}
-
-func (ps *pairState) mark(w *jsonWalk, i int) {
-	ps.seen, ps.start = true, i
-	ps.edits0, ps.hits0 = len(w.edits), len(*w.hits)
-}
-
-// named notes a name; if the value came before it and the name is secret, the
-// value is gone over again.
-func (ps *pairState) named(w *jsonWalk, name string, c Context, depth int) {
-	if _, secret := w.p.KeySecret(name); !secret {
-		return
-	}
-	if !ps.seen {
-		ps.name = name
-		return
-	}
-	w.edits = slices.Delete(w.edits, ps.edits0, ps.edits1)
-	*w.hits = slices.Delete(*w.hits, ps.hits0, ps.hits1)
-	last := &w.path[len(w.path)-1].name
-	saved := *last
-	*last = "value"
-	w.value(ps.start, w.p.Pair(w.p.Member(c, "value"), name), depth+1)
-	*last = saved
-	// The edits are at the end now: a second name finds nothing to take back.
-	ps.seen = false
 }
 
 // skip is the index after the value at i of a text known to be valid.

@@ -33,11 +33,27 @@ func (m *keyMatcher) lookup(name string) (typ string, ok bool) {
 	if j := slot.Load(); j != nil && j.name == name {
 		return j.typ, j.ok
 	}
-	words, dot := splitName(name)
+	words, dot := splitName(withoutPlaceholders(name))
 	typ, ok = m.match(words, dot)
 	if len(name) <= maxName {
 		// The name may be part of a buffer that is used again.
 		slot.Store(&judged{strings.Clone(name), typ, ok})
 	}
 	return typ, ok
+}
+
+// withoutPlaceholders takes placeholders out of a name: the types in them are
+// not words of the name.
+func withoutPlaceholders(name string) string {
+	for i := 0; ; {
+		j := strings.Index(name[i:], placeholderHead)
+		if j < 0 {
+			return name
+		}
+		i += j
+		if n := placeholderLen(name[i:]); n > 0 {
+			name = name[:i] + " " + name[i+n:]
+		}
+		i++
+	}
 }

@@ -22,8 +22,8 @@ type visitor struct {
 // level is what the names above say about one step of the path.
 type level struct {
 	context redact.Context
-	// pair is, for a map, the secret name that its member "value" has.
-	pair string
+	// pair holds, for a map with members that name another, what they say.
+	pair map[string]string
 }
 
 func (v *visitor) Enter(walk.Node) { v.paths = v.paths[:0] }
@@ -40,8 +40,8 @@ func (v *visitor) Text(at *walk.Path, s string) string {
 
 func (v *visitor) Key(at *walk.Path, key string) string {
 	d := at.Depth()
-	v.set(d+1, v.p.Member(v.level(d).context, key))
 	name := v.p.Name(key, &v.hits)
+	v.set(d+1, v.p.Member(v.level(d).context, name))
 	if len(v.hits) > 0 {
 		for i := range v.hits {
 			v.hits[i].Path = name
@@ -105,7 +105,7 @@ func (v *visitor) enter(at *walk.Path) redact.Context {
 	switch {
 	case !member:
 		v.set(d, v.level(d-1).context.Element())
-	case redact.IsPairValue(key) && v.level(d-1).pair != "":
+	case redact.IsPairValue(key) && v.level(d-1).pair != nil:
 		v.set(d, v.p.Pair(v.level(d).context, v.level(d-1).pair))
 	}
 	return v.level(d).context
@@ -125,15 +125,21 @@ func (v *visitor) set(d int, c redact.Context) {
 	v.levels[d] = level{context: c}
 }
 
-// findPair looks for a secret name among the members that name a value.
+// findPair notes what the members say that name the member "value".
 func (v *visitor) findPair(d int, m pcommon.Map) {
+	hasValue := false
+	var pair map[string]string
 	for k, e := range m.All() {
 		if redact.IsPairName(k) && e.Type() == pcommon.ValueTypeStr {
-			if _, secret := v.p.KeySecret(e.Str()); secret {
-				v.levels[d].pair = e.Str()
-				return
+			if pair == nil {
+				pair = map[string]string{}
 			}
+			pair[k] = e.Str()
 		}
+		hasValue = hasValue || redact.IsPairValue(k)
+	}
+	if hasValue {
+		v.levels[d].pair = pair
 	}
 }
 
