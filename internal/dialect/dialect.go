@@ -38,7 +38,9 @@ var dialects = []Dialect{
 	pydanticAI{},
 	mcp{},
 	genAI{},
+	koog{},
 	genAIEvents{},
+	langfuse{foreign: true},
 }
 
 // recognise is the first dialect a span is written in, from the given place in

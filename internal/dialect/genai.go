@@ -104,6 +104,9 @@ func genAIModel(s *Span, c *Call) {
 	c.Output, c.Response = s.messages("gen_ai.output.messages")
 	c.System = systemOf(s.Value("gen_ai.system_instructions"))
 	readEvents(s, c)
+	if len(c.Input) == 0 && len(c.Output) == 0 {
+		indexedModel(s, c)
+	}
 }
 
 // messages reads an attribute that holds messages.

@@ -1,20 +1,30 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
 
 // langfuse reads the Langfuse SDK and its integrations. The tool's name is the
-// span's, and the call id is only inside the result.
-type langfuse struct{}
+// span's, and the call id is only inside the result. Langfuse also puts its
+// attributes on spans of other instrumentations: foreign is for those, which
+// are read last, because their own attributes say more.
+type langfuse struct{ foreign bool }
 
 func (langfuse) Name() string { return "langfuse" }
 
-func (langfuse) Kind(s *Span) (Kind, bool) {
-	switch s.langfuse {
-	case "":
+func (d langfuse) Kind(s *Span) (Kind, bool) {
+	if s.langfuse == "" || !d.foreign && !strings.HasPrefix(s.Scope.Name(), "langfuse") {
 		return KindOther, false
+	}
+	switch s.langfuse {
+	case "span":
+		// Before it had a type for tools, the LangChain handler wrote them so.
+		if out := s.Str("langfuse.observation.output"); strings.HasPrefix(out, `{"content"`) && strings.Contains(out, `"tool_call_id"`) {
+			return KindTool, true
+		}
 	case "tool":
 		return KindTool, true
 	case "generation", "embedding":
@@ -25,19 +35,20 @@ func (langfuse) Kind(s *Span) (Kind, bool) {
 	return KindOther, true
 }
 
-func (langfuse) Read(s *Span) Call {
+func (d langfuse) Read(s *Span) Call {
 	c := Call{Fix: "capture_input=True and capture_output=True of the observation"}
 	if s.Str("langfuse.observation.level") == "ERROR" {
 		c.Fail = &Failure{Message: firstLine(s.Str("langfuse.observation.status_message")), Evidence: "attribute"}
 	}
-	switch s.langfuse {
-	case "tool":
+	kind, _ := d.Kind(s)
+	switch kind {
+	case KindTool:
 		c.Tool = s.Name()
 		c.Args, _ = decodeArgs(s.content(pythonText, "langfuse.observation.input"))
 		c.setResult(decodeResult(s.content(jsonText, "langfuse.observation.output"), false))
-	case "agent":
+	case KindAgent:
 		c.Agent = s.Name()
-	case "generation", "embedding":
+	case KindModel:
 		langfuseModel(s, &c)
 	}
 	return c

@@ -25,7 +25,7 @@ func (langSmith) Read(s *Span) Call {
 	switch s.langsmith {
 	case "tool":
 		c.Tool = firstOf(s.Str("gen_ai.serialized.name"), s.Name())
-		args := s.content(pythonText, "gen_ai.prompt")
+		args := s.content(pythonText, "gen_ai.prompt", "langfuse.observation.input")
 		if args.Value.Only("input") {
 			args = args.changed(args.Value.At("input"))
 			if args.Value.Kind() == value.String {
@@ -35,14 +35,18 @@ func (langSmith) Read(s *Span) Call {
 			}
 		}
 		c.Args, _ = decodeArgs(args)
-		c.setResult(decodeResult(s.content(jsonText, "gen_ai.completion"), false))
+		c.setResult(decodeResult(s.content(jsonText, "gen_ai.completion", "langfuse.observation.output"), false))
 		if v := c.Result.Value; v.Only("output") {
 			c.Result.Value = v.At("output")
 		}
 	case "llm", "embedding":
 		genAIModel(s, &c)
-		in, out := s.content(jsonText, "gen_ai.prompt"), s.content(jsonText, "gen_ai.completion")
-		c.Input, c.Request = messagesIn(oiInput(in.Value), in, "user")
+		in, out := s.content(jsonText, "gen_ai.prompt", "langfuse.observation.input"), s.content(jsonText, "gen_ai.completion", "langfuse.observation.output")
+		list := oiInput(in.Value)
+		if list.IsNull() && in.Value.Has("role") {
+			list = in.Value
+		}
+		c.Input, c.Request = messagesIn(list, in, "user")
 		c.Output, c.Response = messagesIn(answerOf(out.Value), out, "assistant")
 	}
 	return c

@@ -318,12 +318,17 @@ func (n *node) complete() {
 // resultFrom fills a missing or cut result from a reply.
 func (n *node) resultFrom(p *message.Part) {
 	c := n.call
-	if c.Result.Present() && c.Result.Grade != Truncated {
+	// Some instrumentations write {} whatever the result was.
+	hollow := c.Result.Value.Kind() == value.Object && len(c.Result.Value.Members()) == 0
+	if c.Result.Present() && c.Result.Grade != Truncated && !hollow {
 		return
 	}
 	r := decodeResult(replyContent(p), c.Wrapped)
 	if !r.Present() {
 		return
+	}
+	if hollow {
+		c.Result = r.Content
 	}
 	c.Result.fill(r.Content)
 	if n.fail != nil || c.OK {

@@ -52,6 +52,9 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 		m.Fidelity = worse(m.Fidelity, replayed(records[i]))
 		m.Gaps = append(m.Gaps, gaps(calls[i], &records[i])...)
 	}
+	if m.Fidelity == "" && len(records) > 0 {
+		m.Fidelity = tape.FidelityAbsent
+	}
 	if root == nil || !root.ParentSpanID().IsEmpty() {
 		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "no root span was seen"})
 	}

@@ -16,6 +16,9 @@ type openInference struct{}
 func (openInference) Name() string { return "openinference" }
 
 func (openInference) Kind(s *Span) (Kind, bool) {
+	if strings.HasSuffix(s.Scope.Name(), ".beeai") && beeStep(s.Name()) {
+		return KindOther, true
+	}
 	switch s.oi {
 	case "":
 		return KindOther, false
@@ -34,6 +37,18 @@ func (openInference) Kind(s *Span) (Kind, bool) {
 		return KindAgent, true
 	}
 	return KindOther, true
+}
+
+// beeStep recognises the events that BeeAI's instrumentation exports as spans
+// beside the one that tells how a tool call ended, or what a model was asked.
+func beeStep(name string) bool {
+	switch {
+	case strings.HasPrefix(name, "tool."):
+		return !strings.Contains(name, ".success-") && !strings.Contains(name, ".error-")
+	case strings.HasPrefix(name, "backend."):
+		return !strings.Contains(name, ".start-")
+	}
+	return strings.Contains(name, "-") && strings.HasPrefix(name, "agent.")
 }
 
 func (openInference) Read(s *Span) Call {
@@ -74,7 +89,7 @@ func oiTool(s *Span, c *Call) {
 // argsInParameters tells the instrumentations that write arguments into
 // tool.parameters from those that write the schema there.
 func argsInParameters(scope string) bool {
-	for _, name := range [...]string{"adk", "agno", "claude", "autogen"} {
+	for _, name := range [...]string{"adk", "agno", "claude", "autogen", "beeai"} {
 		if strings.Contains(scope, name) {
 			return true
 		}
@@ -112,13 +127,16 @@ func oiModel(s *Span, c *Call) {
 // them where the indexed ones are missing or lack call ids.
 func oiMessages(s *Span, prefix, whole string, find func(value.Value) value.Value) ([]message.Message, Content) {
 	ms := message.Read(unflatten(s, prefix))
+	emptyArgs(ms)
 	if len(ms) > 0 && !poor(ms) {
 		return ms, Content{Grade: Rebuilt}
 	}
 	c := s.content(jsonText, whole)
 	if c.Grade == Exact && c.Value.Kind() >= value.Array {
-		if more := message.Read(find(c.Value)); weight(more) > weight(ms) {
-			return more, Content{Grade: Rebuilt, Key: whole}
+		if list := find(c.Value); len(list.Items()) == 0 || list.Items()[0].Kind() >= value.Array {
+			if more := message.Read(list); weight(more) > weight(ms) {
+				return more, Content{Grade: Rebuilt, Key: whole}
+			}
 		}
 	}
 	if len(ms) > 0 {
@@ -135,6 +153,18 @@ func oiMessages(s *Span, prefix, whole string, find func(value.Value) value.Valu
 		c = Content{}
 	}
 	return nil, c
+}
+
+// emptyArgs puts back the empty arguments of a tool call, which the flattening
+// leaves out.
+func emptyArgs(ms []message.Message) {
+	for _, m := range ms {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Type == message.ToolCall && p.Args.IsNull() && p.ArgsText == "" {
+				p.Args = value.Obj()
+			}
+		}
+	}
 }
 
 // poor reports whether indexed messages lack content or ids, as some frameworks'

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -21,9 +23,11 @@ func (r *run) judge(calls []*node) verdict {
 	last, failed := r.fatal(calls), lastFailed(calls)
 	switch {
 	case root != nil:
-		v := verdict{outcome: tape.OutcomeFailed, failing: failed, reason: root.fail.text()}
-		if last != nil {
-			v.failing = last
+		v := verdict{outcome: tape.OutcomeFailed, failing: last, reason: root.fail.text()}
+		// An earlier failure that the run got over is not why it failed, unless
+		// the root says the same.
+		if last == nil && failed != nil && failed.fail.Message != "" && strings.Contains(v.reason, failed.fail.Message) {
+			v.failing = failed
 		}
 		if v.reason == "" && v.failing != nil {
 			v.reason = v.failing.fail.text()

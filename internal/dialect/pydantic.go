@@ -23,7 +23,7 @@ func (pydanticAI) Kind(s *Span) (Kind, bool) {
 		return genAI{}.Kind(s)
 	case s.Name() == "running tool" || s.toolName && strings.HasPrefix(s.Name(), "running tool: "):
 		return KindTool, true
-	case s.Name() == "agent run":
+	case s.Name() == "agent run" || s.Str("agent_name") != "":
 		return KindAgent, true
 	}
 	return KindOther, true

@@ -2,8 +2,6 @@ package dialect
 
 import (
 	"strings"
-
-	"github.com/tapedeck/tapedeck/internal/dialect/message"
 )
 
 // traceloop reads OpenLLMetry: its instrumentations of frameworks, providers
@@ -78,22 +76,27 @@ func traceloopTool(s *Span, c *Call) {
 	c.OK = s.Str("gen_ai.task.status") == "success"
 }
 
-// traceloopModel reads the indexed attributes of older versions.
 func traceloopModel(s *Span, c *Call) {
 	if c.Tool == "" {
 		c.Tool = firstOf(s.Str("llm.request.type"), "chat")
 	}
+	indexedModel(s, c)
+	if len(c.Tools) == 0 {
+		c.Tools = toolDefinitions(unflatten(s, "llm.request.functions."))
+	}
+}
+
+// indexedModel reads messages from the indexed attributes of OpenLLMetry's
+// older versions, which others have taken over.
+func indexedModel(s *Span, c *Call) {
 	if len(c.Input) == 0 {
-		if ms := message.Read(unflatten(s, "gen_ai.prompt.")); len(ms) > 0 {
+		if ms := indexedMessages(s, "gen_ai.prompt."); len(ms) > 0 {
 			c.Input, c.Request = ms, Content{Grade: Rebuilt}
 		}
 	}
 	if len(c.Output) == 0 {
-		if ms := message.Read(unflatten(s, "gen_ai.completion.")); len(ms) > 0 {
+		if ms := indexedMessages(s, "gen_ai.completion."); len(ms) > 0 {
 			c.Output, c.Response = ms, Content{Grade: Rebuilt}
 		}
-	}
-	if len(c.Tools) == 0 {
-		c.Tools = toolDefinitions(unflatten(s, "llm.request.functions."))
 	}
 }

@@ -164,6 +164,9 @@ func (r *reply) step() bool {
 		r.unwrap(v.At("result"))
 	case r.sole && v.Only("output"):
 		r.unwrap(v.At("output"))
+	case v.Has("type", "call_id", "result") && v.At("type").Str() == "function_result":
+		r.note(v.At("call_id"), value.Value{})
+		r.unwrap(v.At("result"))
 	case v.Has("jsonrpc", "result"):
 		r.unwrap(v.At("result"))
 	case v.Only("lg_name", "update", "goto", "graph", "resume") && v.Has("update"):

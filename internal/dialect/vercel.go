@@ -54,8 +54,8 @@ func vercelModel(s *Span, c *Call) {
 	c.Tool = "chat"
 	if strings.HasSuffix(s.vercel, ".doEmbed") {
 		c.Tool = "embeddings"
-		c.Args = s.content(jsonText, "ai.values", "ai.value")
-		c.Result = s.content(jsonText, "ai.embeddings", "ai.embedding")
+		c.Args = parsedItems(s.content(jsonText, "ai.values", "ai.value"))
+		c.Result = parsedItems(s.content(jsonText, "ai.embeddings", "ai.embedding"))
 	}
 	c.Model = firstOf(s.Str("gen_ai.request.model"), s.Str("ai.model.id"))
 	c.ResponseModel = s.Str("gen_ai.response.model", "ai.response.model")
@@ -74,6 +74,18 @@ func vercelModel(s *Span, c *Call) {
 	c.Output, c.Response = vercelOutput(s)
 }
 
+// parsedItems parses the elements of a list, each of which is JSON text.
+func parsedItems(c Content) Content {
+	if items := c.Value.Items(); len(items) > 0 {
+		list := make([]value.Value, 0, len(items))
+		for _, item := range items {
+			list = append(list, parsed(item))
+		}
+		c.Value = value.List(list...)
+	}
+	return c
+}
+
 // vercelOutput puts the answer together, which the SDK writes in pieces.
 func vercelOutput(s *Span) ([]message.Message, Content) {
 	m := message.Message{Role: "assistant"}
@@ -90,12 +102,6 @@ func vercelOutput(s *Span) ([]message.Message, Content) {
 	}
 	if len(m.Parts) == 0 {
 		return nil, s.content(jsonText, "ai.response.text")
-	}
-	for i := range m.Parts {
-		// Version 4 and 5 leave out the type of a call.
-		if p := &m.Parts[i]; p.Type == message.Other && p.Raw.Has("toolCallId", "toolName") {
-			*p = message.Part{Type: message.ToolCall, ID: p.Raw.At("toolCallId").Str(), Name: p.Raw.At("toolName").Str()}
-		}
 	}
 	return []message.Message{m}, Content{Grade: Rebuilt}
 }

@@ -39,6 +39,9 @@ func untyped(v value.Value) Part {
 	if r := v.First("function_response", "functionResponse", "toolResult", "toolResponse", "tool_call_result"); r.Kind() == value.Object {
 		return reply(r)
 	}
+	if v.Has("toolName") && (v.Has("input") || v.Has("args")) {
+		return call(v)
+	}
 	if t := v.At("text"); t.Kind() == value.String {
 		kind := Text
 		if v.At("thought").Truthy() {
