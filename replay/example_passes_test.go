@@ -36,7 +36,7 @@ func (a *agent) run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	summary, err := replay.Do(ctx, a.tools, "summarize", args{"text": page, "hits": hits, "max_words": a.maxWords}, a.summarize)
+	summary, err := replay.Do(ctx, a.tools, "summarise", args{"text": page, "hits": hits, "max_words": a.maxWords}, a.summarise)
 	if err != nil {
 		return "", err
 	}
@@ -64,7 +64,7 @@ func (a *agent) search(context.Context) ([]string, error) {
 	return []string{"ledgers", "tapes"}, nil
 }
 
-func (a *agent) summarize(context.Context) (string, error) {
+func (a *agent) summarise(context.Context) (string, error) {
 	a.world++
 	return "Keep a ledger.", nil
 }
@@ -146,15 +146,15 @@ func Example_fivePasses() {
 	//             steps 4, hits 0, misses 0, drift 0, live 4, side effects 1, world touched 4 times
 	// 2 identical true <nil>, report written: false, closed: <nil>
 	//             steps 4, hits 4, misses 0, drift 0, live 0, side effects 0, world touched 0 times
-	// 3 drift     step 3: summarize:8025fbc75d49 -> summarize:ce0373f79918
+	// 3 drift     step 3: summarise:8025fbc75d49 -> summarise:ce0373f79918
 	//             max_words: 120 -> 80
-	//             closed: the replay was not clean: 1 drift, 2 unconsumed: step 3 summarize, step 4 write_report
+	//             closed: the replay was not clean: 1 drift, 2 unconsumed: step 3 summarise, step 4 write_report
 	//             steps 3, hits 2, misses 0, drift 1, live 0, side effects 0, world touched 0 times
 	// 4 strict    miss: call 5: review:7c3bce431bb8 is not on the tape
 	//   extended  "Approved: keep a ledger." <nil>, closed: <nil>
 	//             steps 5, hits 4, misses 1, drift 0, live 1, side effects 0, world touched 1 times
 	// 5 override  "No document today (500: upstream is down)." <nil>
-	//             closed: the replay was not clean: 4 unconsumed: step 2 search, step 3 summarize, step 4 write_report, …
+	//             closed: the replay was not clean: 4 unconsumed: step 2 search, step 3 summarise, step 4 write_report, …
 	//             steps 1, hits 1, misses 0, drift 0, live 0, side effects 0, world touched 0 times
 }
 

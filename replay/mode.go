@@ -98,15 +98,15 @@ func (c Completion) MarshalText() ([]byte, error) { return []byte(c.String()), n
 type Experiment string
 
 const (
-	// Historical: recorded code, recorded answers. Does it fail as it failed?
+	// Historical is recorded code, recorded answers. Does it fail as it failed?
 	Historical Experiment = "historical"
-	// CodeRegression: changed code, recorded answers. Does it handle them now?
+	// CodeRegression is changed code, recorded answers. Does it handle them now?
 	CodeRegression Experiment = "code_regression"
-	// ChangedWorld: recorded requests, live answers. What does today's world say?
+	// ChangedWorld is recorded requests, live answers. What does today's world say?
 	ChangedWorld Experiment = "changed_world"
-	// Fork: recorded prefix, live from some step on. What would have happened?
+	// Fork is a recorded prefix, live from some step on. What would have happened?
 	Fork Experiment = "fork"
-	// Recording is no replay: there was nothing to compare with.
+	// Recording is no replay, there being nothing to compare with.
 	Recording Experiment = "recording"
 )
 

@@ -1,0 +1,227 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// Func is what a call does when it runs live.
+type Func func(ctx context.Context) (any, error)
+
+// Request is one call.
+type Request struct {
+	// Kind is [tape.KindTool] when empty.
+	Kind tape.Kind
+	Tool string
+	// Args is JSON text; empty is null.
+	Args json.RawMessage
+	// Live runs the call. A call without it can be answered from a tape only.
+	Live Func
+	// SideEffect says whether the call changes the world, nil if the caller does
+	// not know.
+	SideEffect *bool
+	ToolCallID string
+}
+
+// Answer is what came of a call.
+type Answer struct {
+	// Result is what came back, as recorded; nil is null.
+	Result json.RawMessage
+	// Error is the recorded failure, nil for success.
+	Error *tape.Error
+	// Seq is the position of the record that answered, 0 for a live call.
+	Seq int
+	// Record is that record, nil for a live call. It is shared: do not change it.
+	Record *tape.Record
+	// Overridden is set when an override replaced the recorded answer.
+	Overridden bool
+	// Live is set when the call really ran; LiveErr is then what it returned.
+	Live    bool
+	LiveErr error
+}
+
+// Call makes a call: args is marshalled to JSON (a json.RawMessage is JSON
+// already), and live runs only where the mode says so. It returns the result as
+// JSON text, null where there was none.
+//
+// A recorded failure comes back as a [*RecordedError] beside the recorded
+// result, a live failure as live returned it. Every verdict but a hit is a
+// [*DriftError], [*MissError], [*ExhaustedError], [*GapError] or
+// [*DivergenceError]; nothing has run then.
+func (s *Session) Call(ctx context.Context, tool string, args any, live Func, options ...CallOption) (json.RawMessage, error) {
+	text, err := encode(args)
+	if err != nil {
+		return nil, fmt.Errorf("replay: arguments of %s: %w", tool, err)
+	}
+	request := Request{Tool: tool, Args: text, Live: live}
+	for _, option := range options {
+		option(&request)
+	}
+	answer, err := s.Ask(ctx, request)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Live:
+		return orNull(answer.Result), answer.LiveErr
+	case answer.Error != nil:
+		return orNull(answer.Result), &RecordedError{
+			Seq: answer.Seq, Tool: tool, Code: answer.Error.Code, Message: answer.Error.Message, Type: answer.Error.Type,
+			Result: answer.Result, Overridden: answer.Overridden,
+		}
+	}
+	return orNull(answer.Result), nil
+}
+
+// Do is [Session.Call] for a live function and a result of a type of its own. A
+// result that came back beside a failure is decoded too, if it fits.
+func Do[T any](ctx context.Context, s *Session, tool string, args any, live func(context.Context) (T, error), options ...CallOption) (T, error) {
+	var result T
+	var run Func
+	if live != nil {
+		run = func(ctx context.Context) (any, error) { return live(ctx) }
+	}
+	text, err := s.Call(ctx, tool, args, run, options...)
+	if text != nil {
+		if decodeErr := json.Unmarshal(text, &result); decodeErr != nil && err == nil {
+			err = fmt.Errorf("replay: result of %s: %w", tool, decodeErr)
+		}
+	}
+	return result, err
+}
+
+// Ask makes a call and tells all about its answer. The error is a verdict, or
+// says that the call could not be made: the arguments are not JSON, ctx has
+// ended, the session is closed. A failure of the call itself, recorded or live,
+// is in the answer.
+func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	c := call{kind: request.Kind, tool: request.Tool, args: orNull(request.Args)}
+	if c.kind == "" {
+		c.kind = tape.KindTool
+	}
+	redacted, hits := s.policy.JSON(c.args)
+	c.args = redacted
+	key, err := tape.Key(c.tool, redacted)
+	if err != nil {
+		return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
+	}
+	c.key = key
+
+	i, verdict, err := s.judge(&c)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case verdict == nil && i >= 0:
+		return s.serve(ctx, &c, i)
+	case verdict != nil && (s.cfg.mode != ModeReplayRecord || !mayRunLive(verdict)):
+		return Answer{}, verdict
+	case request.Live == nil && verdict != nil:
+		return Answer{}, verdict
+	case request.Live == nil:
+		return Answer{}, fmt.Errorf("replay: %s: nothing to run live", c.tool)
+	}
+	return s.live(ctx, &c, &request, hits)
+}
+
+// mayRunLive: what the tape never had may run where the mode allows it, what it
+// has but cannot answer may not.
+func mayRunLive(verdict error) bool {
+	return errors.Is(verdict, ErrMiss) || errors.Is(verdict, ErrExhausted)
+}
+
+// judge counts a call and looks for its record: i is the step that answers, -1
+// with the verdict that says why there is none, or without one where the mode
+// asks no tape.
+func (s *Session) judge(c *call) (i int, verdict, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return -1, nil, fmt.Errorf("replay: %s: %w", c.tool, ErrClosed)
+	}
+	s.stats.Steps++
+	c.n = s.stats.Steps
+	if s.cfg.mode == ModeRecord {
+		return -1, nil, nil
+	}
+	i, verdict = s.match(c)
+	if verdict != nil {
+		s.count(verdict)
+	}
+	return i, verdict, nil
+}
+
+// serve answers a call from a step that it has consumed.
+func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
+	st := &s.deck.steps[i]
+	answer := Answer{Result: st.record.Result, Error: st.record.Error, Seq: st.seq, Record: st.record}
+	if sub := s.cfg.overrides.find(st); sub != nil {
+		answer.Result, answer.Error, answer.Overridden = sub.result, sub.err, true
+	} else if body := resultBody(st.record); body != nil {
+		result, err := fetch(ctx, s.cfg.bodies, body)
+		if err != nil {
+			verdict := s.gap(c, st, &tape.Gap{What: "result", Why: err.Error()})
+			s.mu.Lock()
+			s.count(verdict)
+			s.mu.Unlock()
+			return Answer{}, verdict
+		}
+		answer.Result = result
+	}
+	s.hit(c, st, answer.Overridden)
+	if s.gate != nil {
+		if err := s.gate.wait(ctx, st.record.Done); err != nil {
+			return Answer{}, err
+		}
+	}
+	return answer, nil
+}
+
+func (s *Session) hit(c *call, st *step, overridden bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.TapeHits++
+	if overridden {
+		if len(s.overridden) < maxListed {
+			s.overridden = append(s.overridden, Overridden{Call: c.n, Seq: st.seq, Tool: c.tool})
+		}
+		return
+	}
+	if st.redacted {
+		s.stats.RedactedServed++
+	}
+	if s.expired(st) {
+		s.stats.ExpiredServed++
+	}
+}
+
+// count notes a verdict that is not a hit; s.mu is held.
+func (s *Session) count(verdict error) {
+	event := newEvent(verdict)
+	switch event.Verdict {
+	case VerdictDivergence:
+		s.diverged++
+		s.stats.DriftEvents++
+	case VerdictDrift:
+		s.stats.DriftEvents++
+	case VerdictExhausted:
+		s.stats.Exhausted++
+	case VerdictGap:
+		s.stats.Gaps++
+	case VerdictMiss:
+		s.stats.TapeMisses++
+	}
+	s.log.add(event)
+}
+
+func orNull(text json.RawMessage) json.RawMessage {
+	if len(text) == 0 {
+		return json.RawMessage("null")
+	}
+	return text
+}
