@@ -202,7 +202,7 @@ func (s *Session) hit(c *call, st *step, overridden bool) {
 
 // count notes a verdict that is not a hit; s.mu is held.
 func (s *Session) count(verdict error) {
-	event := newEvent(verdict)
+	event, _ := EventOf(verdict)
 	switch event.Verdict {
 	case VerdictDivergence:
 		s.diverged++

@@ -102,8 +102,10 @@ func (l *eventLog) add(e Event) {
 	l.leftOut++
 }
 
-func newEvent(verdict error) Event {
-	e := Event{Message: verdict.Error()}
+// EventOf describes the verdict in an error of a session; ok is false if there
+// is none in it.
+func EventOf(err error) (event Event, ok bool) {
+	e := Event{Message: err.Error()}
 	var (
 		drift      *DriftError
 		miss       *MissError
@@ -112,20 +114,20 @@ func newEvent(verdict error) Event {
 		divergence *DivergenceError
 	)
 	switch {
-	case errors.As(verdict, &drift):
+	case errors.As(err, &drift):
 		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictDrift, drift.Call, drift.Seq, drift.Kind, drift.Tool, drift.LiveKey
 		e.Expected, e.Differences = drift.RecordedKey, drift.Differences
-	case errors.As(verdict, &miss):
+	case errors.As(err, &miss):
 		e.Verdict, e.Call, e.Kind, e.Tool, e.Key, e.Nearest = VerdictMiss, miss.Call, miss.Kind, miss.Tool, miss.Key, miss.Nearest
-	case errors.As(verdict, &exhausted):
+	case errors.As(err, &exhausted):
 		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictExhausted, exhausted.Call, exhausted.LastSeq, exhausted.Kind, exhausted.Tool, exhausted.Key
-	case errors.As(verdict, &gap):
+	case errors.As(err, &gap):
 		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictGap, gap.Call, gap.Seq, gap.Kind, gap.Tool, gap.Key
-	case errors.As(verdict, &divergence):
+	case errors.As(err, &divergence):
 		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictDivergence, divergence.Call, divergence.Seq, divergence.Kind, divergence.Tool, divergence.Key
 		e.Expected = divergence.ExpectedKey
 	}
-	return e
+	return e, e.Verdict != ""
 }
 
 // Report says what the session did so far.

@@ -1,0 +1,170 @@
+// Package serve answers the calls of unmodified programs from a tape, over
+// HTTP on the loopback interface: one replay session, shared by all clients.
+//
+//	POST /v1/call   {"tool":"fetch_doc","args":{…}}
+//	                200 {"result":…}             the recorded answer
+//	                200 {"result":…,"error":{…}} the recorded failure
+//	                4xx {"error":{"code":…,…}}   a verdict, or a bad request
+//	GET  /v1/report the report of the session so far; text/plain by Accept
+//
+// A verdict has a status that no SDK retries, since asking again changes
+// nothing: 422 tape_drift, 404 tape_miss, 410 tape_exhausted, 424 tape_gap. Every
+// error carries "x-should-retry: false".
+//
+// A client that may repeat a call for its own reasons sends an Idempotency-Key:
+// the repetition gets the same answer and takes no second record.
+//
+// The package opens no outbound connection and answers only requests that were
+// addressed to this machine by a loopback name, so that no web page can read a
+// tape through a name of its own. A hit costs the price of the session's plus
+// that of the HTTP exchange; results are written as they lie in memory.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/tapedeck/tapedeck/replay"
+)
+
+// DefaultMaxBody bounds a request body, in bytes.
+const DefaultMaxBody = 64 << 20
+
+// The time limits of connections. An answer may be held back for the recorded
+// order of completion, so there is time to write one.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 2 * time.Minute
+	writeTimeout      = 10 * time.Minute
+	idleTimeout       = 2 * time.Minute
+	shutdownTimeout   = 5 * time.Second
+)
+
+// Server is the handler of a session.
+type Server struct {
+	session *replay.Session
+	maxBody int64
+	repeats *repeats
+}
+
+// Option changes a server.
+type Option func(*Server)
+
+// WithMaxBody bounds a request body, in bytes; zero or less leaves
+// [DefaultMaxBody].
+func WithMaxBody(bytes int64) Option {
+	return func(s *Server) {
+		if bytes > 0 {
+			s.maxBody = bytes
+		}
+	}
+}
+
+// New returns the handler of a session, which stays the caller's to close.
+func New(session *replay.Session, options ...Option) *Server {
+	s := &Server{session: session, maxBody: DefaultMaxBody, repeats: newRepeats()}
+	for _, option := range options {
+		option(s)
+	}
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if !loopbackName(r.Host) {
+		failure(http.StatusForbidden, "forbidden", "this server answers to loopback names only").write(w)
+		return
+	}
+	var method string
+	var handle http.HandlerFunc
+	switch r.URL.Path {
+	case "/v1/call":
+		method, handle = http.MethodPost, s.call
+	case "/v1/report":
+		method, handle = http.MethodGet, s.report
+	default:
+		failure(http.StatusNotFound, "not_found", fmt.Sprintf("there is no %s here", r.URL.Path)).write(w)
+		return
+	}
+	if r.Method != method {
+		w.Header().Set("Allow", method)
+		failure(http.StatusMethodNotAllowed, "method_not_allowed", fmt.Sprintf("%s takes %s", r.URL.Path, method)).write(w)
+		return
+	}
+	handle(w, r)
+}
+
+// Listen listens on a loopback address such as "127.0.0.1:0"; others are
+// refused, because whoever reaches the server reads the tape.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %q: %w", address, err)
+	}
+	if !loopbackName(host) {
+		return nil, fmt.Errorf("listen on %q: not a loopback address", address)
+	}
+	var config net.ListenConfig
+	return config.Listen(ctx, "tcp", address)
+}
+
+// URL is where a listener can be reached.
+func URL(listener net.Listener) string { return "http://" + listener.Addr().String() }
+
+// Serve answers requests until ctx ends, then lets those that run finish, for
+// five seconds at most. It closes the listener and returns nil if it was ctx
+// that ended it.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	// The context has ended, and finishing takes a little longer.
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err := server.Shutdown(finish)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("serve: requests still ran at the end: %w", err), server.Close())
+	}
+	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
+		err = errors.Join(err, end)
+	}
+	return err
+}
+
+// loopbackName reports whether a host, with or without a port, names this
+// machine and can mean no other.
+func loopbackName(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(trimBrackets(host))
+	return ip != nil && ip.IsLoopback()
+}
+
+func trimBrackets(host string) string {
+	if len(host) > 1 && host[0] == '[' && host[len(host)-1] == ']' {
+		return host[1 : len(host)-1]
+	}
+	return host
+}
