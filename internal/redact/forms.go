@@ -12,15 +12,21 @@ const (
 	maxUser   = 512
 )
 
-// emails appends the e-mail addresses in s, also with a percent-encoded @.
-func emails(s string, out []span) []span {
+// emails appends the e-mail addresses in s, also with a percent-encoded @. The @
+// behind the password of a URL, in order in urls, is none.
+func emails(s string, urls, out []span) []span {
 	for i := 0; ; i++ {
 		j := strings.IndexByte(s[i:], '@')
 		if j < 0 {
 			break
 		}
 		i += j
-		out = email(s, i, i+1, out)
+		for len(urls) > 0 && urls[0].end < i {
+			urls = urls[1:]
+		}
+		if len(urls) == 0 || urls[0].end != i {
+			out = email(s, i, i+1, out)
+		}
 	}
 	for i := 0; ; i++ {
 		j := strings.Index(s[i:], "%40")

@@ -21,12 +21,13 @@ func (p *Policy) JSON(raw []byte) ([]byte, []Hit) {
 	}
 	// The string is only read, and nothing of it outlives this call.
 	s := unsafe.String(unsafe.SliceData(raw), len(raw))
-	var hits []Hit
-	out, ok := p.jsonText(s, 0, &hits)
+	collector := collectors.Get().(*Hits)
+	out, ok := p.jsonText(s, 0, collector)
 	if !ok {
-		out = p.text(s, 0, &hits)
+		out = p.text(s, 0, collector)
 	}
-	if len(hits) == 0 {
+	hits := collector.done()
+	if hits == nil {
 		return raw, nil
 	}
 	return []byte(out), hits
@@ -39,7 +40,7 @@ type jsonWalk struct {
 	s     string
 	nest  int
 	edits []edit
-	hits  *[]Hit
+	hits  *Hits
 	path  []step
 	buf   []byte
 }
@@ -63,13 +64,13 @@ var walks = sync.Pool{New: func() any { return new(jsonWalk) }}
 const maxKept = 1 << 20
 
 // jsonText redacts s if it is valid JSON, and reports whether it is.
-func (p *Policy) jsonText(s string, nest int, hits *[]Hit) (string, bool) {
+func (p *Policy) jsonText(s string, nest int, hits *Hits) (string, bool) {
 	w := walks.Get().(*jsonWalk)
 	w.p, w.s, w.nest, w.hits = p, s, nest, hits
-	n := len(*hits)
+	n := len(hits.List)
 	i, ok := w.value(w.space(0), Context{}, 0)
 	if ok = ok && w.space(i) == len(s); !ok {
-		*hits = (*hits)[:n]
+		hits.List = hits.List[:n]
 	} else if len(w.edits) > 0 {
 		s = w.apply()
 	}
@@ -177,12 +178,12 @@ func (w *jsonWalk) str(i, end int, escapes bool, c Context) {
 		w.buf = appendDecoded(w.buf, body)
 		body = unsafe.String(unsafe.SliceData(w.buf[mark:]), len(w.buf)-mark)
 	}
-	n := len(*w.hits)
+	n := len(w.hits.List)
 	out := w.p.leaf(c, body, w.nest+1, w.hits)
-	if len(*w.hits) > n {
+	if len(w.hits.List) > n {
 		at := w.pathText()
-		for k := range (*w.hits)[n:] {
-			h := &(*w.hits)[n+k]
+		for k := range w.hits.List[n:] {
+			h := &w.hits.List[n+k]
 			h.Path = JoinPath(at, h.Path)
 		}
 		w.edits = append(w.edits, edit{i, end, encode(out)})
@@ -202,7 +203,7 @@ func (w *jsonWalk) number(i, end int, c Context) {
 
 func (w *jsonWalk) edit(i, end int, text, typ string) {
 	w.edits = append(w.edits, edit{i, end, text})
-	*w.hits = append(*w.hits, Hit{w.pathText(), typ})
+	w.hits.add(w.pathText(), typ)
 }
 
 func (w *jsonWalk) pathText() string {

@@ -15,11 +15,11 @@ const maxPairDepth = 64
 // members: names can be secrets themselves, and in {"name":…,"value":…} the
 // content of one member names the other, in whatever order they come.
 func (w *jsonWalk) object(i int, c Context, depth int) (int, bool) {
-	edits, hits, path := len(w.edits), len(*w.hits), len(w.path)
+	edits, hits, path := len(w.edits), len(w.hits.List), len(w.path)
 	var pair, used pairName
 	end, ok := w.members(i, c, depth, &pair, &used)
 	if ok && used.seen && used.typ != pair.typ && depth <= maxPairDepth {
-		w.edits, *w.hits, w.path = w.edits[:edits], (*w.hits)[:hits], w.path[:path]
+		w.edits, w.hits.List, w.path = w.edits[:edits], w.hits.List[:hits], w.path[:path]
 		final := pair
 		end, ok = w.members(i, c, depth, &final, &used)
 	}
@@ -36,7 +36,7 @@ type pairName struct {
 
 // named takes note of the member that has the content name.
 func (p *Policy) named(pair *pairName, member, name string) {
-	var ignored []Hit
+	var ignored Hits
 	if typ, secret := p.KeySecret(p.text(name, 0, &ignored)); secret && (pair.typ == "" || member < pair.member) {
 		pair.member, pair.typ = member, typ
 	}
@@ -99,13 +99,13 @@ func (w *jsonWalk) members(i int, c Context, depth int, pair, used *pairName) (i
 // name redacts a member name. Its place in the text is edited by rename, once
 // all names of the object are known.
 func (w *jsonWalk) name(key string) string {
-	n := len(*w.hits)
+	n := len(w.hits.List)
 	name := w.p.Name(key, w.hits)
-	if len(*w.hits) > n {
+	if len(w.hits.List) > n {
 		w.path[len(w.path)-1].name = name
 		at := w.pathText()
-		for k := range (*w.hits)[n:] {
-			(*w.hits)[n+k].Path = at
+		for k := range w.hits.List[n:] {
+			w.hits.List[n+k].Path = at
 		}
 	}
 	return name
@@ -118,7 +118,7 @@ func (w *jsonWalk) rename(start int) {
 	for i := w.space(start + 1); w.s[i] == '"'; {
 		end, _, _ := stringEnd(w.s, i)
 		key := decoded(w.s[i+1 : end-1])
-		var ignored []Hit
+		var ignored Hits
 		from, to, at = append(from, key), append(to, w.p.Name(key, &ignored)), append(at, [2]int{i, end})
 		i = w.space(skip(w.s, w.space(w.space(end)+1)))
 		if w.s[i] == ',' {

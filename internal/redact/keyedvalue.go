@@ -30,7 +30,7 @@ func (k *keyedScan) take(q pair) {
 	case q.quoted && (s[i] == '{' || s[i] == '[' && placeholderLen(s[i:]) == 0 || s[i] == '('):
 		k.container(i, q.typ)
 		return
-	case !q.query && !q.quoted && isCode(k.p, s, i, q.name):
+	case !q.query && !q.quoted && isCode(k.p, s, i, q.name) || beginsVariable(s[i:]):
 		return
 	}
 	b := valueEnd(s, i, q)

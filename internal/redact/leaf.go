@@ -2,9 +2,9 @@ package redact
 
 // Leaf redacts a string that stands in the given context and appends what it
 // replaced to hits, with paths relative to the string.
-func (p *Policy) Leaf(c Context, s string, hits *[]Hit) string { return p.leaf(c, s, 0, hits) }
+func (p *Policy) Leaf(c Context, s string, hits *Hits) string { return p.leaf(c, s, 0, hits) }
 
-func (p *Policy) leaf(c Context, s string, nest int, hits *[]Hit) string {
+func (p *Policy) leaf(c Context, s string, nest int, hits *Hits) string {
 	if s == "" {
 		return s
 	}
@@ -12,7 +12,7 @@ func (p *Policy) leaf(c Context, s string, nest int, hits *[]Hit) string {
 		if IsPlaceholder(s) || typ == typeDir && isFilePath(s) {
 			return s
 		}
-		*hits = append(*hits, Hit{"", typ})
+		hits.add("", typ)
 		return Placeholder(typ)
 	}
 	if c.id && digitsEnd(s, 0) == len(s) {
@@ -34,7 +34,7 @@ func (p *Policy) Number(c Context, lit string) (typ string, secret bool) {
 }
 
 // Name redacts a member name and appends what it replaced to hits.
-func (p *Policy) Name(name string, hits *[]Hit) string {
+func (p *Policy) Name(name string, hits *Hits) string {
 	if p.shortNames && isShortName(name) {
 		return name
 	}

@@ -14,7 +14,7 @@ import (
 // redactValue redacts a parsed value with the same exported parts that the walk
 // over a trace uses: the reference that redaction of JSON texts is held against.
 func redactValue(p *Policy, c Context, v any) any {
-	var hits []Hit
+	var hits Hits
 	switch v := v.(type) {
 	case map[string]any:
 		pair := map[string]string{}

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Hit is one replaced value.
 type Hit struct {
@@ -9,6 +12,26 @@ type Hit struct {
 	Path string
 	// Type is the rule type, as the placeholder shows it.
 	Type string
+}
+
+// Hits collects what was replaced. Its zero value is empty and ready; using one
+// for many values saves allocations.
+type Hits struct {
+	List []Hit
+	// spans is scratch space for one pass over one text.
+	spans []span
+}
+
+var collectors = sync.Pool{New: func() any { return new(Hits) }}
+
+func (h *Hits) add(path, typ string) { h.List = append(h.List, Hit{path, typ}) }
+
+// done gives h back to the pool and returns what it collected, nil if nothing.
+func (h *Hits) done() []Hit {
+	list := h.List
+	h.List = nil
+	collectors.Put(h)
+	return list
 }
 
 // TypeError stands in the placeholder of a value that a rule could not judge.

@@ -20,18 +20,18 @@ const (
 // Text redacts one text: JSON texts by their members, others by rules over the
 // text. It returns s itself when there is nothing to redact.
 func (p *Policy) Text(s string) (string, []Hit) {
-	var hits []Hit
-	out := p.text(s, 0, &hits)
-	return out, hits
+	hits := collectors.Get().(*Hits)
+	out := p.text(s, 0, hits)
+	return out, hits.done()
 }
 
 // text redacts to a fixed point, which is what makes redaction idempotent.
-func (p *Policy) text(s string, nest int, hits *[]Hit) (out string) {
+func (p *Policy) text(s string, nest int, hits *Hits) (out string) {
 	defer func() {
 		// Fail closed: what a rule could not judge is not passed on.
 		if recover() != nil {
 			out = Placeholder(TypeError)
-			*hits = append(*hits, Hit{"", TypeError})
+			hits.add("", TypeError)
 		}
 	}()
 	for pass := range maxPasses {
@@ -46,7 +46,7 @@ func (p *Policy) text(s string, nest int, hits *[]Hit) (out string) {
 		}
 		s = next
 	}
-	*hits = append(*hits, Hit{"", TypeError})
+	hits.add("", TypeError)
 	return Placeholder(TypeError)
 }
 
@@ -80,20 +80,20 @@ func validJSON(s string) bool {
 }
 
 // plain applies the rules once to a text that is not JSON.
-func (p *Policy) plain(s string, hits *[]Hit) string {
-	var buf [8]span
-	spans := p.scan.find(s, buf[:0])
-	if !p.off[typeEmail] {
-		spans = emails(s, spans)
-	}
+func (p *Policy) plain(s string, hits *Hits) string {
+	spans := p.scan.find(s, hits.spans[:0])
 	if !p.off[typeJWT] {
 		spans = jwts(s, spans)
 	}
 	if !p.off[typePrivateKey] {
 		spans = privateKeys(s, spans)
 	}
+	n := len(spans)
 	if !p.off[typePassword] {
 		spans = urlPasswords(s, spans)
+	}
+	if !p.off[typeEmail] {
+		spans = emails(s, spans[n:], spans)
 	}
 	if p.cards {
 		spans = cards(s, spans)
@@ -102,6 +102,7 @@ func (p *Policy) plain(s string, hits *[]Hit) string {
 		spans = p.allowed(s, spans)
 	}
 	spans = p.keyed(s, spans)
+	hits.spans = spans[:0]
 	if len(spans) == 0 {
 		return s
 	}
@@ -111,7 +112,7 @@ func (p *Policy) plain(s string, hits *[]Hit) string {
 // replace puts placeholders over the spans. Overlapping spans become one, a
 // span that cuts a placeholder takes all of it, and one that holds nothing but
 // placeholders is left alone: so each pass leaves less text to scan.
-func (p *Policy) replace(s string, spans []span, hits *[]Hit) string {
+func (p *Policy) replace(s string, spans []span, hits *Hits) string {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	var b strings.Builder
 	done := 0
@@ -134,7 +135,7 @@ func (p *Policy) replace(s string, spans []span, hits *[]Hit) string {
 			b.WriteString(Placeholder(sp.typ))
 		}
 		done = sp.end
-		*hits = append(*hits, Hit{"", sp.typ})
+		hits.add("", sp.typ)
 	}
 	if done == 0 {
 		return s

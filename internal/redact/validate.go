@@ -152,6 +152,20 @@ func isVariable(s string) bool {
 	return true
 }
 
+// beginsVariable reports whether s begins with ${name}, $(command) or
+// {{ name }}, which hold characters that end words.
+func beginsVariable(s string) bool {
+	if !strings.HasPrefix(s, "${") && !strings.HasPrefix(s, "$(") && !strings.HasPrefix(s, "{{") {
+		return false
+	}
+	s = s[:min(len(s), maxVariable)]
+	end := strings.IndexAny(s, "})")
+	if end > 0 && s[:2] == "{{" {
+		end++
+	}
+	return end > 0 && end < len(s) && isVariable(s[:end+1])
+}
+
 // isFilePath reports whether s begins as an absolute path does, which tells the
 // working directory in pwd from a password.
 func isFilePath(s string) bool {

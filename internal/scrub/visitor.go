@@ -15,7 +15,7 @@ type visitor struct {
 	stats Stats
 	// levels follows the path of the walk, from the field down.
 	levels []level
-	hits   []redact.Hit
+	hits   redact.Hits
 	paths  []string
 }
 
@@ -42,9 +42,9 @@ func (v *visitor) Key(at *walk.Path, key string) string {
 	d := at.Depth()
 	name := v.p.Name(key, &v.hits)
 	v.set(d+1, v.p.Member(v.level(d).context, name))
-	if len(v.hits) > 0 {
-		for i := range v.hits {
-			v.hits[i].Path = name
+	if len(v.hits.List) > 0 {
+		for i := range v.hits.List {
+			v.hits.List[i].Path = name
 		}
 		v.found(at)
 	}
@@ -165,23 +165,23 @@ func (v *visitor) number(at *walk.Path, c redact.Context, f float64, text func()
 }
 
 func (v *visitor) hit(at *walk.Path, typ string) {
-	v.hits = append(v.hits, redact.Hit{Type: typ})
+	v.hits.List = append(v.hits.List, redact.Hit{Type: typ})
 	v.found(at)
 }
 
 // found moves new hits to the statistics and the paths of the node.
 func (v *visitor) found(at *walk.Path) {
-	if len(v.hits) == 0 {
+	if len(v.hits.List) == 0 {
 		return
 	}
 	if v.stats.Types == nil {
 		v.stats.Types = map[string]int{}
 	}
 	base := at.String()
-	for _, h := range v.hits {
+	for _, h := range v.hits.List {
 		v.stats.Values++
 		v.stats.Types[h.Type]++
 		v.paths = append(v.paths, redact.JoinPath(base, h.Path))
 	}
-	v.hits = v.hits[:0]
+	v.hits.List = v.hits.List[:0]
 }
