@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/tapedeck/tapedeck/internal/attribution"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -82,6 +83,7 @@ func (r *run) translate(loose []Log) Run {
 		}
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
+	attribution.Tape(t)
 	for _, n := range r.nodes {
 		if n.Span != nil {
 			facts.Spans++
