@@ -70,7 +70,7 @@ func (openInference) Read(s *Span) Call {
 }
 
 func oiTool(s *Span, c *Call) {
-	c.Tool = firstOf(s.Str("tool.name"), s.Name())
+	c.Tool = firstOf(s.Str("tool.name"), beeTool(s.Name()), s.Name())
 	c.ID = realID(s.Str("tool.id", "tool_call.id", "tool.call_id"))
 	c.Description = s.Str("tool.description")
 	var id string
@@ -153,6 +153,18 @@ func oiMessages(s *Span, prefix, whole string, find func(value.Value) value.Valu
 		c = Content{}
 	}
 	return nil, c
+}
+
+// beeTool is the tool in the name of BeeAI's event spans, such as
+// tool.search.wikipedia.success-12.
+func beeTool(name string) string {
+	rest, ok := strings.CutPrefix(name, "tool.")
+	for _, end := range [...]string{".success-", ".error-"} {
+		if i := strings.LastIndex(rest, end); ok && i > 0 {
+			return rest[:i]
+		}
+	}
+	return ""
 }
 
 // emptyArgs puts back the empty arguments of a tool call, which the flattening

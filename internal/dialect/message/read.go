@@ -23,9 +23,28 @@ func Read(v value.Value) []Message {
 		for _, item := range items {
 			out = append(out, one(item)...)
 		}
+		toolRoles(out)
 		return out
 	}
 	return nil
+}
+
+// toolRoles finds the replies that some frameworks write with the tool's name
+// in place of the role.
+func toolRoles(ms []Message) {
+	called := map[string]bool{}
+	for i := range ms {
+		m := &ms[i]
+		for _, p := range m.Parts {
+			if p.Type == ToolCall {
+				called[p.Name] = true
+			}
+		}
+		if text, ok := joined(m.Parts); ok && called[m.Role] {
+			m.Parts = []Part{{Type: ToolReply, Name: m.Role, Result: value.Str(text)}}
+			m.Role = "tool"
+		}
+	}
 }
 
 // Role names the neutral role of a provider's role or message type.
