@@ -32,11 +32,13 @@ type app struct {
 const defaultServer = "http://127.0.0.1:4380"
 
 // Main runs one command line and returns its exit code.
-func Main(args []string, s Streams) int {
+func Main(args []string, s Streams) int { return mainWith(context.Background(), args, s) }
+
+func mainWith(ctx context.Context, args []string, s Streams) int {
 	a := &app{Streams: s}
 	root := a.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(context.Background())
+	err := root.ExecuteContext(ctx)
 	var e *exitError
 	if err != nil && (!errors.As(err, &e) || e.err != nil) {
 		a.note("%s", err)

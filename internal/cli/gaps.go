@@ -65,10 +65,10 @@ func stepRanges(seqs []int) string {
 		steps += j - i
 		i = j
 	}
-	switch {
-	case steps == 0:
+	switch steps {
+	case 0:
 		return ""
-	case steps == 1:
+	case 1:
 		return "step " + parts[0] + ": "
 	}
 	return "steps " + strings.Join(parts, ", ") + ": "

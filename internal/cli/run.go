@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tapedeck/tapedeck/internal/serve"
+)
+
+func (a *app) runCmd() *cobra.Command {
+	var flags sessionFlags
+	cmd := &cobra.Command{
+		Use:   "run FILE -- CMD...",
+		Short: "Run a command against a tape",
+		Long: `Run a command whose calls are answered from a tape. The command finds the server
+in $TAPE_URL; POST {"tool": …, "args": …} to $TAPE_URL/v1/call. Signals are passed
+on to it. When it has ended, the report is printed on standard error.
+
+Exit code 1 when the replay was not clean: drift, miss, exhausted, gap, or
+records that were never asked for. Else the command's own exit code, 128 and the
+signal's number for one that was killed.`,
+		Example: `  tape run failed.jsonl -- python agent.py`,
+		Args: func(cmd *cobra.Command, argv []string) error {
+			if cmd.ArgsLenAtDash() != 1 || len(argv) < 2 {
+				return usage("call it as: tape run FILE [flags] -- CMD...")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, argv []string) error {
+			return a.run(cmd.Context(), argv[0], argv[1:], &flags)
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags) error {
+	session, err := flags.open(file)
+	if err != nil {
+		return err
+	}
+	listener, err := serve.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- serve.New(session).Serve(serving, listener) }()
+
+	code, runErr := a.runChild(argv, []string{"TAPE_URL=" + serve.URL(listener)})
+	stop()
+	if err := <-served; err != nil {
+		a.note("%s", err)
+	}
+	if runErr != nil {
+		return runErr
+	}
+	if err := a.finish(session, flags); err != nil || code == exitOK {
+		return err
+	}
+	return &exitError{code: code}
+}

@@ -1,0 +1,214 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// childEnv turns the test binary into a command for tape run.
+const childEnv = "TAPE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(child(os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// child follows its arguments: "call TOOL ARGS" prints the answer, "exit N"
+// ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7.
+func child(words []string) int {
+	for len(words) > 0 {
+		switch words[0] {
+		case "call":
+			body := fmt.Sprintf(`{"tool":%q,"args":%s}`, words[1], words[2])
+			resp, err := http.Post(os.Getenv("TAPE_URL")+"/v1/call", "application/json", strings.NewReader(body))
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 99
+			}
+			text, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			fmt.Printf("%d %s", resp.StatusCode, text)
+			words = words[3:]
+		case "exit":
+			n, _ := strconv.Atoi(words[1])
+			return n
+		case "die":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			time.Sleep(time.Minute)
+		case "wait":
+			term := make(chan os.Signal, 1)
+			signal.Notify(term, syscall.SIGTERM)
+			fmt.Println("waiting")
+			<-term
+			return 7
+		}
+	}
+	return 0
+}
+
+const (
+	add12 = `{"b": 2, "a": 1}`
+	add22 = `{"a":2,"b":2}`
+)
+
+func runTape(t *testing.T, flags []string, words ...string) result {
+	t.Helper()
+	t.Setenv(childEnv, "1")
+	argv := append([]string{"run", "testdata/bare.jsonl"}, flags...)
+	return tapeCmd(t, "", append(append(argv, "--", os.Args[0]), words...)...)
+}
+
+func TestRunThatIsClean(t *testing.T) {
+	both := []string{"call", "add", add22, "call", "add", add12}
+	r := runTape(t, nil, both...)
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.Equal(t, "200 {\"result\":4}\n200 {\"result\":3}\n", r.out, "the command's output alone")
+	golden(t, "run_clean.txt", r.err)
+
+	r = runTape(t, nil, append(both, "exit", "42")...)
+	assert.Equal(t, 42, r.code, "the command's own code")
+	assert.NotContains(t, r.err, "tape: ")
+	r = runTape(t, nil, append(both, "die")...)
+	assert.Equal(t, 128+9, r.code)
+}
+
+func TestRunThatIsNotClean(t *testing.T) {
+	for name, words := range map[string][]string{
+		"run_drift.txt":      {"call", "add", `{"a":1,"b":3}`},
+		"run_miss.txt":       {"call", "add", add12, "call", "add", add22, "call", "sub", `{}`},
+		"run_exhausted.txt":  {"call", "add", add12, "call", "add", add12},
+		"run_unconsumed.txt": {"exit", "0"},
+		"run_both.txt":       {"call", "add", add12, "exit", "42"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := runTape(t, nil, words...)
+			assert.Equal(t, exitNo, r.code)
+			golden(t, name, r.err)
+		})
+	}
+}
+
+func TestRunReports(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	r := runTape(t, []string{"--json", "--report", file, "--code-version", "v2", "--order", "strict"}, "call", "add", add12)
+	assert.Equal(t, exitNo, r.code)
+	assert.Equal(t, r.err, read(t, file), "standard error holds the JSON and nothing else")
+	var report struct {
+		Clean       bool   `json:"clean"`
+		CodeVersion string `json:"code_version"`
+		Policy      struct{ Order string }
+		Stats       map[string]any
+		Tape        struct{ Path string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.err), &report))
+	assert.False(t, report.Clean)
+	assert.Equal(t, "v2", report.CodeVersion)
+	assert.Equal(t, "strict", report.Policy.Order)
+	assert.Equal(t, "testdata/bare.jsonl", report.Tape.Path)
+	assert.EqualValues(t, 1, report.Stats["unconsumed"])
+	assert.EqualValues(t, 0, report.Stats["live_tool_calls"])
+}
+
+func TestRunUsage(t *testing.T) {
+	cut := temp(t, "cut.jsonl", `{"tape":"1"}`+"\n"+`{"seq":1,"to`)
+	for name, tt := range map[string]struct {
+		words []string
+		want  string
+	}{
+		"no command":      {[]string{"run", "f"}, "call it as: tape run FILE [flags] -- CMD..."},
+		"empty command":   {[]string{"run", "f", "--"}, "call it as: tape run FILE [flags] -- CMD..."},
+		"no dashes":       {[]string{"run", "f", "python"}, "call it as: tape run FILE [flags] -- CMD..."},
+		"no file":         {[]string{"run", "--", "true"}, "call it as: tape run FILE [flags] -- CMD..."},
+		"missing file":    {[]string{"run", "testdata/none.jsonl", "--", "true"}, "testdata/none.jsonl"},
+		"standard input":  {[]string{"run", "-", "--", "true"}, "the tape must be a file, not standard input"},
+		"cut tape":        {[]string{"run", cut, "--", "true"}, "cut.jsonl: line 2: "},
+		"cut to serve":    {[]string{"serve", cut}, "cut.jsonl: line 2: "},
+		"not a command":   {[]string{"run", "testdata/bare.jsonl", "--", "./no-such-command"}, "the command did not start: "},
+		"not a mode":      {[]string{"run", "f", "--mode", "loose", "--", "true"}, `--mode: unknown mode "loose"`},
+		"a live mode":     {[]string{"run", "f", "--mode", "record", "--", "true"}, "--mode record: another program's calls can be answered, not run"},
+		"not an order":    {[]string{"serve", "f", "--order", "any"}, `--order: unknown order "any"`},
+		"not completion":  {[]string{"serve", "f", "--completion", "any"}, `--completion: unknown completion "any"`},
+		"not loopback":    {[]string{"serve", "testdata/bare.jsonl", "--listen", "0.0.0.0:0"}, "not a loopback address"},
+		"not an address":  {[]string{"serve", "testdata/bare.jsonl", "--listen", "here"}, "missing port in address"},
+		"unwritable file": {[]string{"run", "testdata/bare.jsonl", "--report", "none/r.json", "--", "true"}, "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := tapeCmd(t, "", tt.words...)
+			assert.Equal(t, exitUsage, r.code)
+			assert.Contains(t, r.err, tt.want)
+			if name != "unwritable file" { // which has the report as well
+				oneLineError(t, r)
+			}
+		})
+	}
+}
+
+func TestRunPassesSignalsOn(t *testing.T) {
+	t.Setenv(childEnv, "1")
+	out, in := io.Pipe()
+	var errs bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Main([]string{"run", "testdata/bare.jsonl", "--", os.Args[0], "call", "add", add12, "call", "add", add22, "wait"},
+			Streams{In: strings.NewReader(""), Out: in, Err: &errs, Env: os.Getenv})
+		_ = in.Close()
+	}()
+	var seen bytes.Buffer
+	buf := make([]byte, 256)
+	for !strings.Contains(seen.String(), "waiting") {
+		n, err := out.Read(buf)
+		require.NoError(t, err)
+		seen.Write(buf[:n])
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	// To us, the parent, as an init system would send it.
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	assert.Equal(t, 7, <-ended, "the command saw the signal and ended in its own way")
+	assert.Contains(t, errs.String(), "clean")
+}
+
+func TestServe(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	var errs bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- mainWith(ctx, []string{"serve", "testdata/bare.jsonl"}, Streams{In: strings.NewReader(""), Out: in, Err: &errs, Env: func(string) string { return "" }})
+	}()
+	buf := make([]byte, 256)
+	n, err := out.Read(buf)
+	require.NoError(t, err)
+	url := strings.TrimSpace(string(buf[:n]))
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, url)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, args := range []string{add12, add22} {
+		resp, err := client.Post(url+"/v1/call", "application/json", strings.NewReader(`{"tool":"add","args":`+args+`}`))
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, resp.StatusCode)
+		require.NoError(t, resp.Body.Close())
+	}
+	cancel()
+	assert.Equal(t, exitOK, <-ended, errs.String())
+	assert.Contains(t, errs.String(), "hits 2")
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tapedeck/tapedeck/internal/serve"
+)
+
+func (a *app) serveCmd() *cobra.Command {
+	var flags sessionFlags
+	var listen string
+	cmd := &cobra.Command{
+		Use:   "serve FILE",
+		Short: "Answer calls from a tape over HTTP",
+		Long: `Answer calls from a tape over HTTP on the loopback interface. The URL is printed
+first, on standard output; POST {"tool": …, "args": …} to URL/v1/call. On SIGINT or
+SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
+		Args: args(1, 1),
+		RunE: func(cmd *cobra.Command, argv []string) error {
+			session, err := flags.open(argv[0])
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			listener, err := serve.Listen(ctx, listen)
+			if err != nil {
+				return err
+			}
+			if err := a.print(serve.URL(listener) + "\n"); err != nil {
+				return errors.Join(err, listener.Close())
+			}
+			if err := serve.New(session).Serve(ctx, listener); err != nil {
+				a.note("%s", err)
+			}
+			return a.finish(session, &flags)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to listen on")
+	return cmd
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tapedeck/tapedeck/replay"
+)
+
+// sessionFlags say how a tape is replayed to another program, and where the
+// report goes.
+type sessionFlags struct {
+	mode, order, completion, codeVersion, report string
+	failExpired, asJSON                          bool
+}
+
+func (f *sessionFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.mode, "mode", "strict", "strict is the only mode for other programs: nothing can run live from here")
+	flags.StringVar(&f.order, "order", "content", "content accepts calls in any order, strict only in the recorded one")
+	flags.StringVar(&f.completion, "completion", "free", "free answers at once, recorded lets calls complete as recorded")
+	flags.StringVar(&f.codeVersion, "code-version", "", "version of the code that calls, for the report")
+	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
+	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
+	jsonFlag(cmd, &f.asJSON)
+}
+
+// open starts the session over the tape in a file.
+func (f *sessionFlags) open(path string) (*replay.Session, error) {
+	mode, err := replay.ParseMode(f.mode)
+	if err != nil {
+		return nil, usage("--mode: %w", err)
+	}
+	if mode != replay.ModeStrict {
+		return nil, usage("--mode %s: another program's calls can be answered, not run: use strict, or record in the program with package replay", mode)
+	}
+	order, err := replay.ParseOrder(f.order)
+	if err != nil {
+		return nil, usage("--order: %w", err)
+	}
+	completion, err := replay.ParseCompletion(f.completion)
+	if err != nil {
+		return nil, usage("--completion: %w", err)
+	}
+	options := []replay.Option{
+		replay.WithMode(mode), replay.WithOrder(order), replay.WithCompletion(completion, 0), replay.WithCodeVersion(f.codeVersion),
+	}
+	if f.failExpired {
+		options = append(options, replay.WithExpiredAsGap())
+	}
+	if path == "-" {
+		return nil, usage("the tape must be a file, not standard input")
+	}
+	return replay.Open(path, options...)
+}
+
+// finish ends a session and reports on it. The error is for a replay that was
+// not clean.
+func (a *app) finish(s *replay.Session, f *sessionFlags) error {
+	unclean := s.Close()
+	report := s.Report()
+	text, err := marshal(report)
+	if err != nil {
+		return err
+	}
+	if f.report != "" {
+		err = a.output(f.report, func(w io.Writer) error { _, err := w.Write(text); return err })
+	}
+	if !f.asJSON {
+		text = []byte(cleanLines(report.Text()))
+	}
+	if _, werr := a.Err.Write(text); err == nil {
+		err = werr
+	}
+	switch {
+	case err != nil:
+		return err
+	case unclean == nil:
+		return nil
+	case !errors.Is(unclean, replay.ErrUnclean):
+		return unclean
+	case f.asJSON:
+		// One more line would not be JSON.
+		return &exitError{code: exitNo}
+	}
+	return &exitError{exitNo, unclean}
+}
+
+// cleanLines is clean for text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
