@@ -89,7 +89,10 @@ func (e *storeExtension) damaged(name string, err error) {
 func (e *storeExtension) Store() *store.Store { return e.store.Load() }
 
 // Class implements Extension.
-func (e *storeExtension) Class(row tape.Row) string {
+func (e *storeExtension) Class(row tape.Row) string { return DefaultClass(row) }
+
+// DefaultClass is the class of a kept run where nothing else is configured.
+func DefaultClass(row tape.Row) string {
 	switch row.Outcome {
 	case tape.OutcomeFailed, tape.OutcomeIncomplete, tape.OutcomeRecovered:
 		return ClassFailures

@@ -10,7 +10,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -100,7 +99,8 @@ func (x *jsonl) write(ctx context.Context, hour time.Time, data []byte) error {
 
 func (x *jsonl) newName(hour time.Time) string {
 	x.next++
-	return partitionFolder(hour) + x.writer + "-" + strconv.Itoa(x.next) + rowsSuffix
+	// Padded, so that a listing by name is in order of time.
+	return fmt.Sprintf("%s%s-%06d%s", partitionFolder(hour), x.writer, x.next, rowsSuffix)
 }
 
 func (x *jsonl) hours(ctx context.Context) iter.Seq2[time.Time, error] {

@@ -1,0 +1,58 @@
+package tapeexporter
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tapedeck/tapedeck/exporter/tapeexporter/internal/metadata"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/confmaptest"
+)
+
+func load(t *testing.T, name string) (*Config, error) {
+	t.Helper()
+	conf, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
+	require.NoError(t, err)
+	sub, err := conf.Sub(component.NewIDWithName(metadata.Type, name).String())
+	require.NoError(t, err)
+	cfg := NewFactory().CreateDefaultConfig().(*Config)
+	if err := sub.Unmarshal(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, confmap.Validate(cfg)
+}
+
+func TestDefaults(t *testing.T) {
+	cfg, err := load(t, "")
+	require.NoError(t, err)
+	assert.Equal(t, createDefaultConfig(), cfg)
+	assert.Equal(t, "tape_store", cfg.Storage.String())
+	assert.Equal(t, "127.0.0.1:4380", cfg.HTTP.Get().NetAddr.Endpoint)
+	assert.Equal(t, 30*time.Second, cfg.TimeoutConfig.Timeout)
+	assert.True(t, cfg.QueueConfig.HasValue())
+	assert.True(t, cfg.RetryConfig.Enabled)
+}
+
+func TestConfig(t *testing.T) {
+	cfg, err := load(t, "all")
+	require.NoError(t, err)
+	assert.Equal(t, "tape_store/eu", cfg.Storage.String())
+	assert.Equal(t, 5*time.Second, cfg.TimeoutConfig.Timeout)
+	assert.Equal(t, time.Hour, cfg.RetryConfig.MaxElapsedTime)
+	assert.Equal(t, 2, cfg.QueueConfig.Get().NumConsumers)
+	assert.Equal(t, "0.0.0.0:8080", cfg.HTTP.Get().NetAddr.Endpoint)
+	assert.True(t, cfg.HTTP.Get().Auth.HasValue())
+
+	cfg, err = load(t, "silent")
+	require.NoError(t, err)
+	assert.False(t, cfg.HTTP.HasValue())
+
+	_, err = load(t, "bad_storage")
+	require.ErrorContains(t, err, "storage")
+	_, err = load(t, "unknown")
+	require.ErrorContains(t, err, "directory")
+}

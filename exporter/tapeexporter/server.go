@@ -1,0 +1,83 @@
+package tapeexporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/tapedeck/tapedeck/exporter/tapeexporter/internal/metadata"
+	"github.com/tapedeck/tapedeck/extension/tapestore"
+	"github.com/tapedeck/tapedeck/internal/api"
+	"go.opentelemetry.io/collector/client"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/config/confighttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+)
+
+// apiServer serves the API until shutdown.
+type apiServer struct {
+	http *http.Server
+	addr net.Addr
+	done sync.WaitGroup
+}
+
+func serveAPI(
+	ctx context.Context,
+	host component.Host,
+	settings component.TelemetrySettings,
+	telemetry *metadata.TelemetryBuilder,
+	cfg *confighttp.ServerConfig,
+	ext tapestore.Extension,
+) (*apiServer, error) {
+	handler := api.New(ext.Store(), api.Options{
+		Pending: ext.Pending,
+		Logger:  settings.Logger,
+		Subject: subject,
+		Observe: func(r *http.Request, endpoint string, status int) {
+			telemetry.TapeExporterAPIRequests.Add(r.Context(), 1, metric.WithAttributes(
+				attribute.String("endpoint", endpoint), attribute.Int("status", status)))
+		},
+	})
+	server, err := cfg.ToServer(ctx, host.GetExtensions(), settings, handler)
+	if err != nil {
+		return nil, fmt.Errorf("http: %w", err)
+	}
+	listener, err := cfg.ToListener(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("http: endpoint %s: %w", cfg.NetAddr.Endpoint, err)
+	}
+	s := &apiServer{http: server, addr: listener.Addr()}
+	settings.Logger.Info("Serving stored tapes", zap.Stringer("address", s.addr))
+	s.done.Go(func() {
+		if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
+		}
+	})
+	return s, nil
+}
+
+// shutdown lets requests that are being answered end, until ctx does.
+func (s *apiServer) shutdown(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.http.Close())
+	}
+	s.done.Wait()
+	return err
+}
+
+// subject is the sender as the auth extension knows it.
+func subject(r *http.Request) string {
+	auth := client.FromContext(r.Context()).Auth
+	if auth == nil {
+		return ""
+	}
+	name, _ := auth.GetAttribute("subject").(string)
+	return name
+}

@@ -1,0 +1,255 @@
+// Package archive puts a mixture of spans into a store: fragments of kept runs,
+// rows of decided ones.
+//
+// Spans that a processor has decided carry the decision: a summary span becomes
+// a row and nothing else, the spans of a kept run become a fragment, and the
+// span that carries the row brings the row. Spans that nobody has decided are
+// all kept: they are redacted, stored, and read together with what is already
+// there of their run to make its row.
+//
+// Writing the same spans again is harmless. Fragments are written before rows,
+// so a row never tells of a run that is not there. Spans that arrive in several
+// requests, in any order, give the same run.
+//
+// A decided run costs one write for its fragment and its part in one append of
+// rows. An undecided request also reads what is stored of its runs.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Options adjust an Archive.
+type Options struct {
+	// Class names the class that takes a kept run.
+	Class func(tape.Row) string
+	// Scrubber redacts spans that nobody has redacted before.
+	Scrubber *scrub.Scrubber
+	// Permanent reports errors of the backend that will not go away; nil means
+	// that there are none.
+	Permanent func(error) bool
+	// Now is the time of decision of undecided runs; nil is time.Now.
+	Now func() time.Time
+}
+
+// Archive writes spans into a store. It is safe for concurrent use.
+type Archive struct {
+	store *store.Store
+	opts  Options
+	seed  maphash.Seed
+	// locks keep two requests with undecided spans of one run from each making
+	// a row without the spans of the other.
+	locks [64]sync.Mutex
+}
+
+// New makes an Archive.
+func New(st *store.Store, opts Options) *Archive {
+	if opts.Permanent == nil {
+		opts.Permanent = func(error) bool { return false }
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Archive{store: st, opts: opts, seed: maphash.MakeSeed()}
+}
+
+// Result says what became of the spans of one Write.
+type Result struct {
+	// Fragments and Bytes were written, after compression.
+	Fragments int
+	Bytes     int64
+	// Kept and Summarised are rows written.
+	Kept, Summarised int
+	// Redacted counts values replaced in spans that came unredacted.
+	Redacted int
+	// Failed holds the spans to be tried again, and Err why.
+	Failed ptrace.Traces
+	Err    error
+	// Refused are the spans that can never be stored.
+	Refused []Refusal
+}
+
+// Refusal is some spans of one run that can never be stored.
+type Refusal struct {
+	Spans int
+	Err   error
+}
+
+// RefusedSpans counts the spans that can never be stored.
+func (r *Result) RefusedSpans() int {
+	n := 0
+	for _, refusal := range r.Refused {
+		n += refusal.Spans
+	}
+	return n
+}
+
+// RefusedErr joins the reasons, nil when nothing was refused.
+func (r *Result) RefusedErr() error {
+	var errs []error
+	for _, refusal := range r.Refused {
+		errs = append(errs, refusal.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// Write stores spans. It takes td apart: what must be written again is in
+// Result.Failed.
+func (a *Archive) Write(ctx context.Context, td ptrace.Traces) Result {
+	result := Result{Failed: ptrace.NewTraces()}
+	var rows []tape.Row
+	var written []*run
+	for _, r := range split(td) {
+		got, err := a.run(ctx, r, &result)
+		if err != nil {
+			a.failed(&result, r, err)
+			continue
+		}
+		rows = append(rows, got...)
+		if len(got) > 0 {
+			written = append(written, r)
+		}
+	}
+	if err := a.store.AppendRows(ctx, rows); err != nil {
+		// Their fragments are there, and writing those again is harmless.
+		for _, r := range written {
+			a.failed(&result, r, err)
+		}
+		return result
+	}
+	for _, row := range rows {
+		if row.Kept {
+			result.Kept++
+		} else {
+			result.Summarised++
+		}
+	}
+	return result
+}
+
+func (a *Archive) failed(result *Result, r *run, err error) {
+	if a.permanent(err) {
+		result.Refused = append(result.Refused, Refusal{Spans: r.td.SpanCount(), Err: err})
+		return
+	}
+	r.td.ResourceSpans().MoveAndAppendTo(result.Failed.ResourceSpans())
+	result.Err = errors.Join(result.Err, err)
+}
+
+func (a *Archive) permanent(err error) bool {
+	return errors.Is(err, store.ErrTooLarge) || errors.Is(err, store.ErrBadName) ||
+		errors.Is(err, store.ErrBadTraceID) || errors.Is(err, store.ErrDamaged) || a.opts.Permanent(err)
+}
+
+// run stores the spans of one run and gives its rows.
+func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]tape.Row, error) {
+	if r.id == "" {
+		return nil, fmt.Errorf("%d spans: %w: all zero", r.td.SpanCount(), store.ErrBadTraceID)
+	}
+	n, err := a.redact(r)
+	result.Redacted += n
+	if err != nil {
+		return nil, err
+	}
+	marks := readMarks(r)
+	spans := marks.spans
+	switch {
+	case spans.SpanCount() == 0:
+		return marks.summaries, nil
+	case marks.row == nil && marks.outcome == "":
+		row, err := a.undecided(ctx, r.id, spans, result)
+		return append(marks.summaries, row), err
+	case marks.row == nil:
+		// A part of a run, or a late span: the row came with another.
+		class := a.opts.Class(tape.Row{TraceID: r.id, Outcome: marks.outcome, Kept: true})
+		_, err := a.fragment(ctx, class, r.id, spans, result)
+		return marks.summaries, err
+	}
+	row := *marks.row
+	row.Kept = true
+	row.Class = a.opts.Class(row)
+	row.Bytes, err = a.fragment(ctx, row.Class, r.id, spans, result)
+	return append(marks.summaries, row), err
+}
+
+func (a *Archive) fragment(ctx context.Context, class, id string, td ptrace.Traces, result *Result) (int64, error) {
+	n, err := a.store.PutFragment(ctx, class, id, td)
+	if err == nil {
+		result.Fragments++
+		result.Bytes += n
+	}
+	return n, err
+}
+
+// undecided stores spans without a decision and makes the row of their run as
+// far as it is known.
+func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, result *Result) (tape.Row, error) {
+	lock := &a.locks[maphash.String(a.seed, id)%uint64(len(a.locks))]
+	lock.Lock()
+	defer lock.Unlock()
+	whole := td
+	var before int64
+	switch stored, err := a.store.Trace(ctx, id); {
+	case err == nil:
+		before = stored.Bytes
+		whole = stored.Traces
+		more := ptrace.NewTraces()
+		td.CopyTo(more)
+		more.ResourceSpans().MoveAndAppendTo(whole.ResourceSpans())
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrTooLarge):
+	default:
+		return tape.Row{}, err
+	}
+	row := tape.Row{TraceID: id}
+	for _, run := range dialect.Runs(whole, plog.NewLogs(), dialect.Options{}) {
+		if r := run.Row(); r.TraceID == id {
+			row = r
+		}
+	}
+	row = clip(row)
+	row.Kept = true
+	row.Decided = a.opts.Now().UTC().Format(time.RFC3339Nano)
+	row.Class = a.opts.Class(row)
+	n, err := a.fragment(ctx, row.Class, id, td, result)
+	row.Bytes = before + n
+	return row, err
+}
+
+// redact redacts what came without the mark of a policy, and marks it.
+func (a *Archive) redact(r *run) (int, error) {
+	raw := ptrace.NewTraces()
+	r.td.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
+		if _, ok := rs.Resource().Attributes().Get(attr.Redaction); ok {
+			return false
+		}
+		rs.MoveTo(raw.ResourceSpans().AppendEmpty())
+		return true
+	})
+	if raw.ResourceSpans().Len() == 0 {
+		return 0, nil
+	}
+	stats := a.opts.Scrubber.Traces(raw)
+	// Nothing is moved out, but what looks like a reference to a body is marked
+	// as none.
+	_, err := offload.Traces(raw, 0, func(offload.Body) error { return nil })
+	policy := a.opts.Scrubber.Policy().Manifest()
+	for _, rs := range raw.ResourceSpans().All() {
+		rs.Resource().Attributes().PutStr(attr.Redaction, policy.Policy)
+	}
+	raw.ResourceSpans().MoveAndAppendTo(r.td.ResourceSpans())
+	return stats.Values, err
+}

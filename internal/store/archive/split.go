@@ -1,0 +1,194 @@
+package archive
+
+import (
+	"unicode/utf8"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// run is the spans of one trace id in one request.
+type run struct {
+	// id is in lower-case hex, "" for the zero id.
+	id string
+	td ptrace.Traces
+
+	// Where the last span went, so that neighbours share resource and scope.
+	resource, scope int
+	spans           ptrace.SpanSlice
+}
+
+// split takes td apart by trace id, in order of first appearance. Resources and
+// scopes are copied for each run they occur in, spans are moved.
+func split(td ptrace.Traces) []*run {
+	if r, ok := single(td); ok {
+		return []*run{r}
+	}
+	var runs []*run
+	byID := map[pcommon.TraceID]*run{}
+	resource, scope := 0, 0
+	for _, rs := range td.ResourceSpans().All() {
+		resource++
+		for _, ss := range rs.ScopeSpans().All() {
+			scope++
+			for _, span := range ss.Spans().All() {
+				id := span.TraceID()
+				r := byID[id]
+				if r == nil {
+					r = &run{id: id.String(), td: ptrace.NewTraces()}
+					byID[id] = r
+					runs = append(runs, r)
+				}
+				span.MoveTo(r.slot(rs, ss, resource, scope))
+			}
+		}
+	}
+	return runs
+}
+
+// single leaves a request of one run as it is, which is what a processor sends.
+func single(td ptrace.Traces) (*run, bool) {
+	var id pcommon.TraceID
+	first := true
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				if first {
+					id, first = span.TraceID(), false
+				} else if span.TraceID() != id {
+					return nil, false
+				}
+			}
+		}
+	}
+	if first {
+		return nil, false
+	}
+	return &run{id: id.String(), td: td}, true
+}
+
+// slot is a new span of the run below copies of the resource and the scope.
+func (r *run) slot(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, resource, scope int) ptrace.Span {
+	if r.scope != scope {
+		var to ptrace.ResourceSpans
+		if all := r.td.ResourceSpans(); r.resource == resource {
+			to = all.At(all.Len() - 1)
+		} else {
+			to = all.AppendEmpty()
+			rs.Resource().CopyTo(to.Resource())
+			to.SetSchemaUrl(rs.SchemaUrl())
+		}
+		scopeSpans := to.ScopeSpans().AppendEmpty()
+		ss.Scope().CopyTo(scopeSpans.Scope())
+		scopeSpans.SetSchemaUrl(ss.SchemaUrl())
+		r.resource, r.scope, r.spans = resource, scope, scopeSpans.Spans()
+	}
+	return r.spans.AppendEmpty()
+}
+
+// marks is what a processor wrote on the spans of a run.
+type marks struct {
+	// summaries are the rows of summary spans.
+	summaries []tape.Row
+	// row is the newest row of the kept run, nil when no span carries one.
+	row *tape.Row
+	// outcome is that of the decision, "" when there was none.
+	outcome tape.Outcome
+	// spans are all but the summary spans.
+	spans ptrace.Traces
+}
+
+func readMarks(r *run) marks {
+	m := marks{spans: r.td}
+	anySummary := false
+	for _, rs := range r.td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				at := span.Attributes()
+				row, hasRow := attr.RowFrom(at)
+				if hasRow {
+					row = clip(row)
+				}
+				row.TraceID = r.id
+				switch {
+				case attr.IsSummary(at):
+					anySummary = true
+					if !hasRow {
+						row.Outcome = attr.OutcomeOf(at)
+					}
+					row.Kept, row.Class, row.Bytes = false, "", 0
+					m.summaries = append(m.summaries, row)
+					continue
+				case hasRow && (m.row == nil || row.Decided >= m.row.Decided):
+					m.row = &row
+				}
+				if m.outcome == "" {
+					m.outcome = attr.OutcomeOf(at)
+				}
+			}
+		}
+	}
+	if anySummary {
+		m.spans = withoutSummaries(r.td)
+	}
+	return m
+}
+
+// withoutSummaries copies, because the run must stay whole for another attempt.
+func withoutSummaries(td ptrace.Traces) ptrace.Traces {
+	out := ptrace.NewTraces()
+	td.CopyTo(out)
+	out.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
+		rs.ScopeSpans().RemoveIf(func(ss ptrace.ScopeSpans) bool {
+			ss.Spans().RemoveIf(func(span ptrace.Span) bool { return attr.IsSummary(span.Attributes()) })
+			return ss.Spans().Len() == 0
+		})
+		return rs.ScopeSpans().Len() == 0
+	})
+	return out
+}
+
+// Bounds of a row, in bytes and entries: the index is read line by line and
+// shown in lists.
+const (
+	maxText  = 1024
+	maxName  = 256
+	maxNames = 256
+)
+
+// clip keeps a row within bounds, whatever an agent wrote into it.
+func clip(row tape.Row) tape.Row {
+	for _, text := range []*string{
+		&row.ConversationID, &row.Service, &row.Agent, &row.Environment, &row.Tenant,
+		&row.FailureClass, &row.FailureReason, &row.FailingTool, &row.Start,
+	} {
+		*text = clipText(*text, maxText)
+	}
+	row.Outcome = tape.Outcome(clipText(string(row.Outcome), maxName))
+	row.Trigger = tape.Trigger(clipText(string(row.Trigger), maxName))
+	row.Fidelity = tape.Fidelity(clipText(string(row.Fidelity), maxName))
+	row.Tools, row.Models = clipNames(row.Tools), clipNames(row.Models)
+	return row
+}
+
+func clipNames(names []string) []string {
+	names = names[:min(len(names), maxNames)]
+	for i, name := range names {
+		names[i] = clipText(name, maxName)
+	}
+	return names
+}
+
+// clipText cuts at the border of a rune.
+func clipText(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := limit
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
