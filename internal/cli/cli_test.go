@@ -93,6 +93,7 @@ func TestBadUsageIsOneLineAndExitCode2(t *testing.T) {
 		"neither file nor id":      {[]string{"show", "nothing"}, `"nothing" is neither a file nor a trace id, which has 32 hex digits`},
 		"control characters in it": {[]string{"show", "no\x1b[31m\nthing"}, `"no\x1b[31m\nthing" is neither a file nor a trace id, which has 32 hex digits`},
 		"malformed id":             {[]string{"pull", "xyz"}, `"xyz" is not a trace id, which has 32 hex digits`},
+		"an id of zeros":           {[]string{"pull", strings.Repeat("0", 32)}, `"` + strings.Repeat("0", 32) + `" is not a trace id, which is never all zeros`},
 		"malformed id to rm":       {[]string{"rm", strings.Repeat("a", 32), "xyz"}, `"xyz" is not a trace id, which has 32 hex digits`},
 		"bad bodies":               {[]string{"pull", strings.Repeat("a", 32), "--bodies", "maybe"}, `--bodies is inline or ref, not "maybe"`},
 		"bad server":               {[]string{"--server", "ftp://x", "ls"}, `"ftp://x" is not the URL of a server, such as http://127.0.0.1:4380`},

@@ -107,9 +107,11 @@ func someRows(n int) []tape.Row {
 func TestLs(t *testing.T) {
 	api := newFakeAPI(t)
 	api.rows = someRows(4)
-	r := tapeCmd(t, "", "COLUMNS=170", "--server", api.URL, "ls")
+	r := tapeCmd(t, "", "--server", api.URL, "ls")
 	require.Equal(t, exitOK, r.code, r.err)
 	golden(t, "ls.txt", r.out)
+	r = tapeCmd(t, "", "COLUMNS=120", "--server", api.URL, "ls")
+	golden(t, "ls_narrow.txt", r.out)
 	r = tapeCmd(t, "", "TAPE_SERVER="+api.URL, "ls", "--json")
 	golden(t, "ls.json", r.out)
 }

@@ -34,5 +34,8 @@ func traceID(s string) (string, error) {
 	if len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
 		return "", usage("%q is not a trace id, which has 32 hex digits", s)
 	}
+	if strings.Trim(id, "0") == "" {
+		return "", usage("%q is not a trace id, which is never all zeros", s)
+	}
 	return id, nil
 }

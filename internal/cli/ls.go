@@ -74,6 +74,10 @@ RFC 3339 time, or a span such as 90m, 24h or 7d before now.`,
 				defer a.note("there are more: raise --limit to see them")
 			}
 			t := a.terminal(a.Out)
+			if t.assumed {
+				// A pipe has room for all, and what reads it wants all.
+				t.width = unlimited
+			}
 			return a.print(t.table(rowColumns, t.rowCells(rows)))
 		},
 	}
@@ -129,9 +133,12 @@ func moment(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is neither an RFC 3339 time nor a span such as 24h", s)
 }
 
+// unlimited is a width that no row reaches.
+const unlimited = 1 << 20
+
 var rowColumns = []column{
-	{title: "trace id"}, {title: "started"}, {title: "outcome"}, {title: "service", share: 2}, {title: "agent", share: 2},
-	{title: "steps", right: true}, {title: "failed", right: true}, {title: "time", right: true}, {title: "kept"}, {title: "failure, else tools", share: 4},
+	{title: "trace id"}, {title: "started"}, {title: "outcome"}, {title: "service/agent", share: 2},
+	{title: "steps", right: true}, {title: "time", right: true}, {title: "kept"}, {title: "failure, else tools", share: 3},
 }
 
 func (t terminal) rowCells(rows []tape.Row) [][]cell {
@@ -147,11 +154,18 @@ func (t terminal) rowCells(rows []tape.Row) [][]cell {
 		}
 		out[i] = []cell{
 			{text: r.TraceID}, {text: shortTime(r.Start)}, {string(r.Outcome), outcomeColour(r.Outcome)},
-			{text: r.Service}, {text: r.Agent}, {text: strconv.Itoa(r.Steps)}, {text: strconv.Itoa(r.FailedCalls)},
-			{text: millis(r.DurationMS)}, kept, {text: rowReason(r)},
+			{text: rowName(r)}, {text: strconv.Itoa(r.Steps)}, {text: millis(r.DurationMS)}, kept, {text: rowReason(r)},
 		}
 	}
 	return out
+}
+
+// rowName says who ran, once where service and agent have one name.
+func rowName(r *tape.Row) string {
+	if r.Agent == "" || r.Agent == r.Service {
+		return r.Service
+	}
+	return r.Service + "/" + r.Agent
 }
 
 // rowReason says why a run failed, else what it used.
@@ -168,13 +182,13 @@ func rowReason(r *tape.Row) string {
 	return strings.Join(parts, ": ")
 }
 
-// shortTime is a time to the second, as it came when it is none.
+// shortTime is a time to the minute, as it came when it is none.
 func shortTime(s string) string {
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return s
 	}
-	return at.UTC().Format("2006-01-02 15:04:05")
+	return at.UTC().Format("2006-01-02 15:04")
 }
 
 // millis is a time span given in milliseconds.

@@ -89,9 +89,10 @@ func count(n int, what string) string {
 
 // terminal is where reports for people go.
 type terminal struct {
-	// width in cells.
-	width  int
-	colour bool
+	// width in cells; assumed when there is neither a terminal nor $COLUMNS.
+	width   int
+	assumed bool
+	colour  bool
 }
 
 // defaultWidth is assumed where there is no terminal to ask.
@@ -101,15 +102,15 @@ const defaultWidth = 120
 // and whether to use colours, which are for terminals only and can be turned off
 // as no-color.org has it.
 func (a *app) terminal(w any) terminal {
-	t := terminal{width: defaultWidth}
+	t := terminal{width: defaultWidth, assumed: true}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		t.colour = a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" //nolint:misspell // the name of the variable
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			t.width = n
+			t.width, t.assumed = n, false
 		}
 	}
 	if n, err := strconv.Atoi(a.Env("COLUMNS")); err == nil && n > 0 {
-		t.width = n
+		t.width, t.assumed = n, false
 	}
 	return t
 }
