@@ -16,7 +16,7 @@ func (k *keyedScan) take(q pair) {
 	}
 	if a, b, ok := quotedValue(s, i); ok {
 		switch v := s[a:b]; {
-		case v == "" || isVariable(v):
+		case v == "" || !q.quoted && isVariable(v):
 		case q.typ == typeDir && isFilePath(v):
 			k.done = b
 		default:
@@ -30,12 +30,12 @@ func (k *keyedScan) take(q pair) {
 	case q.quoted && (s[i] == '{' || s[i] == '[' && placeholderLen(s[i:]) == 0 || s[i] == '('):
 		k.container(i, q.typ)
 		return
-	case !q.query && !q.quoted && isCode(k.p, s, i, q.name) || beginsVariable(s[i:]):
+	case !q.quoted && (!q.query && isCode(k.p, s, i, q.name) || beginsVariable(s[i:])):
 		return
 	}
 	b := valueEnd(s, i, q)
 	switch v := s[i:b]; {
-	case v == "" || isVariable(v):
+	case v == "" || !q.quoted && isVariable(v):
 	case q.typ == typeDir && isFilePath(v):
 		k.done = b
 	case q.quoted && isScalar(v):
