@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -155,8 +156,14 @@ func allTimed(records []tape.Record) bool {
 	return true
 }
 
+// placeholder is how what stands in place of a redacted value begins.
+var placeholder = []byte("[REDACTED:")
+
 // servesPlaceholder reports whether the answer has a placeholder in it.
 func servesPlaceholder(r *tape.Record) bool {
+	if bytes.Contains(r.Result, placeholder) {
+		return true
+	}
 	for _, path := range r.Redacted {
 		if strings.HasPrefix(path, "result") || strings.HasPrefix(path, "error") {
 			return true

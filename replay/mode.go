@@ -68,6 +68,12 @@ func ParseOrder(name string) (Order, error) {
 // MarshalText gives the name.
 func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
+// UnmarshalText is [ParseOrder].
+func (o *Order) UnmarshalText(text []byte) (err error) {
+	*o, err = ParseOrder(string(text))
+	return err
+}
+
 // Completion says in which order concurrent calls get their answers.
 type Completion int
 
@@ -93,6 +99,12 @@ func ParseCompletion(name string) (Completion, error) {
 
 // MarshalText gives the name.
 func (c Completion) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is [ParseCompletion].
+func (c *Completion) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCompletion(string(text))
+	return err
+}
 
 // Experiment says which question a replay answers.
 type Experiment string
