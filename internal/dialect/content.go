@@ -122,10 +122,12 @@ func contentText(text string, enc encoding) Content {
 	if err == nil {
 		return Content{Value: v, Grade: Exact}
 	}
-	if enc == pythonText {
-		if v, pyErr := value.ParsePython(trimmed); pyErr == nil && v.Kind() >= value.Array {
+	if structured(trimmed) || enc == pythonText && trimmed[0] == '(' {
+		v, pyErr := value.ParsePython(trimmed)
+		switch {
+		case pyErr == nil && enc == pythonText:
 			return Content{Value: v, Grade: Rebuilt, Raw: text}
-		} else if errors.Is(pyErr, value.ErrTruncated) && structured(trimmed) {
+		case errors.Is(pyErr, value.ErrTruncated):
 			err = pyErr
 		}
 	}

@@ -19,7 +19,8 @@ func failureOf(s *Span, c *Call) *Failure {
 		f = &Failure{Evidence: "status"}
 	case s.errorType != "" && s.Status().Code() != ptrace.StatusCodeOk:
 		f = &Failure{Evidence: "attribute"}
-	case ex != nil && s.Status().Code() == ptrace.StatusCodeUnset && !c.Result.Present() && len(c.Output) == 0 && !controlFlow(ex.Type):
+	case ex != nil && c.Kind != KindAgent && s.Status().Code() == ptrace.StatusCodeUnset &&
+		!c.Result.Present() && len(c.Output) == 0 && !controlFlow(ex.Type):
 		// An exception beside a result was handled by the tool itself.
 		f = &Failure{Evidence: "event"}
 	}

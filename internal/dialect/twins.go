@@ -68,7 +68,7 @@ func (r *run) mergeParallel(kind Kind, same func(a, b *node) bool) {
 			if b.start >= a.end {
 				break
 			}
-			if b.kind != kind || a.origin() == b.origin() || b.under(a) || !same(a, b) {
+			if b.kind != kind || a.origin() == b.origin() || b.under(a) || !related(a, b) || !same(a, b) {
 				continue
 			}
 			outer, inner := a, b
@@ -82,6 +82,12 @@ func (r *run) mergeParallel(kind Kind, same func(a, b *node) bool) {
 			break
 		}
 	}
+}
+
+// related reports whether two calls side by side may be one: they have the same
+// parent or the same id, or are the two sides of a protocol.
+func related(a, b *node) bool {
+	return a.ParentSpanID() == b.ParentSpanID() || a.call.ID != "" && a.call.ID == b.call.ID || a.call.Server != b.call.Server
 }
 
 // origin tells instrumentations and services apart.
@@ -204,6 +210,12 @@ func (r *run) mergeNestedModels() {
 			last.call.fill(outer.call)
 			outer.kind, outer.ids = KindOther, nil
 			continue
+		}
+		for _, n := range within {
+			// An earlier try is not part of the call that succeeded it.
+			if n != last {
+				n.up = outer.up
+			}
 		}
 		outer.start, outer.end = last.start, last.end
 		outer.take(last)
