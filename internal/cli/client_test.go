@@ -118,7 +118,7 @@ func TestLs(t *testing.T) {
 
 func TestLsPassesItsFiltersOn(t *testing.T) {
 	api := newFakeAPI(t)
-	r := tapeCmd(t, "", "--server", api.URL+"/", "ls", "--outcome", "failed", "--tool", "a b", "--class", "c", "--service", "s",
+	r := tapeCmd(t, "", "--server", api.URL+"/", "ls", "--outcome", "failed", "--outcome", "recovered", "--tool", "a b", "--class", "c", "--service", "s",
 		"--agent", "g", "--conversation", "v", "--since", "2026-08-20T10:00:00+02:00", "--until", "24h")
 	require.Equal(t, exitOK, r.code, r.err)
 	assert.Equal(t, "tape: no runs match\n", r.err)
@@ -128,6 +128,7 @@ func TestLsPassesItsFiltersOn(t *testing.T) {
 	} {
 		assert.Equal(t, want, api.query.Get(param), param)
 	}
+	assert.Equal(t, []string{"failed", "recovered"}, api.query["outcome"])
 	until, err := time.Parse(time.RFC3339Nano, api.query.Get("until"))
 	require.NoError(t, err)
 	assert.WithinDuration(t, time.Now().Add(-24*time.Hour), until, time.Minute)

@@ -21,10 +21,13 @@ func (a *app) lsCmd() *cobra.Command {
 	var limit int
 	var since, until string
 	// The filters of the API, by flag.
-	filters := []struct{ flag, param, usage, value string }{
+	filters := []struct {
+		flag, param, usage string
+		values             []string
+	}{
 		{flag: "outcome", param: "outcome", usage: "failed, recovered, incomplete or succeeded"},
 		{flag: "tool", param: "tool", usage: "runs that called this tool"},
-		{flag: "class", param: "class", usage: "the retention class that holds the run"},
+		{flag: "class", param: "class", usage: "the retention class that holds the run, or the class of its failure"},
 		{flag: "service", param: "service", usage: "service name"},
 		{flag: "agent", param: "agent", usage: "agent name"},
 		{flag: "conversation", param: "conversation_id", usage: "conversation id"},
@@ -33,13 +36,15 @@ func (a *app) lsCmd() *cobra.Command {
 		Use:   "ls",
 		Short: "List the runs that were decided, newest first",
 		Long: `List decided runs, kept or summarised, newest first. --since and --until take an
-RFC 3339 time, or a span such as 90m, 24h or 7d before now.`,
+RFC 3339 time, or a span such as 90m, 24h or 7d before now. A filter given several
+times takes any of its values. Columns that do not fit a terminal are cut; a pipe
+gets them whole.`,
 		Args: args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			query := url.Values{}
 			for _, f := range filters {
-				if f.value != "" {
-					query.Set(f.param, f.value)
+				if f.values != nil {
+					query[f.param] = f.values
 				}
 			}
 			for _, t := range []struct{ param, value string }{{"since", since}, {"until", until}} {
@@ -84,10 +89,10 @@ RFC 3339 time, or a span such as 90m, 24h or 7d before now.`,
 	jsonFlag(cmd, &asJSON)
 	for i := range filters {
 		f := &filters[i]
-		cmd.Flags().StringVar(&f.value, f.flag, "", f.usage)
+		cmd.Flags().StringArrayVar(&f.values, f.flag, nil, f.usage)
 	}
-	cmd.Flags().StringVar(&since, "since", "", "runs that started at or after this time")
-	cmd.Flags().StringVar(&until, "until", "", "runs that started before this time")
+	cmd.Flags().StringVar(&since, "since", "", "runs decided at or after this time")
+	cmd.Flags().StringVar(&until, "until", "", "runs decided before this time")
 	cmd.Flags().IntVar(&limit, "limit", 50, "the most rows to list")
 	return cmd
 }

@@ -11,8 +11,10 @@ import (
 func (a *app) runCmd() *cobra.Command {
 	var flags sessionFlags
 	cmd := &cobra.Command{
-		Use:   "run FILE -- CMD...",
-		Short: "Run a command against a tape",
+		Use: "run FILE [flags] -- CMD...",
+		// The flags stand before the command, which cobra would not say.
+		DisableFlagsInUseLine: true,
+		Short:                 "Run a command against a tape",
 		Long: `Run a command whose calls are answered from a tape. The command finds the server
 in $TAPE_URL; POST {"tool": …, "args": …} to $TAPE_URL/v1/call. Signals are passed
 on to it. When it has ended, the report is printed on standard error.
