@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,13 +68,12 @@ type queue struct {
 }
 
 // load makes a deck of a tape.
-func load(t *tape.Tape, policy *redact.Policy, bodies BodySource) (*deck, error) {
+func load(t *tape.Tape, policy *redact.Policy, c *config) (*deck, error) {
 	d := &deck{
-		steps:       make([]step, len(t.Records)),
+		steps:       make([]step, 0, len(t.Records)),
 		byKey:       make(map[callKey]*queue, len(t.Records)),
 		byTool:      map[toolKey]*queue{},
 		effects:     map[string]bool{},
-		unconsumed:  len(t.Records),
 		latestBegin: math.MinInt64,
 		ran:         map[callKey]ranLive{},
 	}
@@ -85,8 +85,10 @@ func load(t *tape.Tape, policy *redact.Policy, bodies BodySource) (*deck, error)
 	timed := allTimed(t.Records)
 	for i := range t.Records {
 		r := &t.Records[i]
-		st := &d.steps[i]
-		*st = step{record: r, seq: r.Seq, key: r.Key, begin: int64(i), end: int64(i)}
+		if len(c.kinds) > 0 && !slices.Contains(c.kinds, r.KindOf()) {
+			continue
+		}
+		st := step{record: r, seq: r.Seq, key: r.Key, begin: int64(i), end: int64(i)}
 		if st.seq < 1 {
 			st.seq = i + 1
 		}
@@ -96,7 +98,7 @@ func load(t *tape.Tape, policy *redact.Policy, bodies BodySource) (*deck, error)
 		if err := st.setKey(r, policy, trusted); err != nil {
 			return nil, fmt.Errorf("record %d: member \"args\": %w", st.seq, err)
 		}
-		st.argsGap, st.resultGap = missing(r, gaps[r.Seq], bodies)
+		st.argsGap, st.resultGap = missing(r, gaps[r.Seq], c.bodies)
 		st.redacted = servesPlaceholder(r)
 		if r.Expires != "" {
 			expires, err := time.Parse(time.RFC3339Nano, r.Expires)
@@ -105,13 +107,20 @@ func load(t *tape.Tape, policy *redact.Policy, bodies BodySource) (*deck, error)
 			}
 			st.expires = expires
 		}
-		if r.SideEffect != nil {
-			d.effects[r.Tool] = d.effects[r.Tool] || *r.SideEffect
-		}
-		push(d.byKey, callKey{r.KindOf(), st.key}, i)
-		push(d.byTool, toolKey{r.KindOf(), r.Tool}, i)
+		d.add(st)
 	}
 	return d, nil
+}
+
+func (d *deck) add(st step) {
+	i, r := len(d.steps), st.record
+	d.steps = append(d.steps, st)
+	d.unconsumed++
+	if r.SideEffect != nil {
+		d.effects[r.Tool] = d.effects[r.Tool] || *r.SideEffect
+	}
+	push(d.byKey, callKey{r.KindOf(), st.key}, i)
+	push(d.byTool, toolKey{r.KindOf(), r.Tool}, i)
 }
 
 func push[K comparable](m map[K]*queue, at K, i int) {

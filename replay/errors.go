@@ -52,6 +52,9 @@ func (e *DriftError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "drift at step %d: %s: recorded %s, called %s", e.Seq, e.Tool, e.RecordedKey, e.LiveKey)
 	writeDifferences(&b, e.Differences, e.More)
+	if e.RecordedArgs != nil && len(e.Differences) == 0 {
+		b.WriteString(": the arguments are the same, but the record's key is not theirs")
+	}
 	return b.String()
 }
 

@@ -18,6 +18,7 @@ type config struct {
 	completion      Completion
 	completionGuard time.Duration
 	failExpired     bool
+	kinds           []tape.Kind
 	experiment      Experiment
 	codeVersion     string
 	bodies          BodySource
@@ -74,6 +75,23 @@ func WithCompletion(completion Completion, guard time.Duration) Option {
 		}
 		_, err := ParseCompletion(completion.String())
 		return err
+	}
+}
+
+// WithKinds replays the records of some kinds only, such as the tool calls of a
+// program whose model calls are answered elsewhere. The others are as if they
+// were not on the tape, and the report says so.
+func WithKinds(kinds ...tape.Kind) Option {
+	return func(c *config) error {
+		c.kinds = kinds
+		for _, kind := range kinds {
+			switch kind {
+			case tape.KindTool, tape.KindModel, tape.KindClock, tape.KindRandom:
+			default:
+				return fmt.Errorf("unknown kind %q", kind)
+			}
+		}
+		return nil
 	}
 }
 

@@ -46,6 +46,7 @@ func TestOpenRefuses(t *testing.T) {
 		"completion":       {WithCompletion(5, 0)},
 		"guard":            {WithCompletion(CompletionRecorded, -1)},
 		"audit log":        {WithAuditLog(nil)},
+		"kind":             {WithKinds("tol")},
 		"override of step": {OverrideStep(3, AnswerResult(1))},
 		"override of key":  {OverrideKey("t:000000000000", AnswerResult(1))},
 		"override of tool": {OverrideTool("u", AnswerResult(1))},
@@ -105,4 +106,31 @@ func TestNames(t *testing.T) {
 	_, err = ParseMode("lenient")
 	require.EqualError(t, err, `unknown mode "lenient", want one of ["strict" "replay+record" "record"]`)
 	assert.Equal(t, "unknown(9)", Mode(9).String())
+}
+
+func TestOnlySomeKinds(t *testing.T) {
+	deck := parse(t, `{"tool":"chat","kind":"model"}`, `{"tool":"t","result":1}`)
+	s := start(t, deck, WithKinds(tape.KindTool))
+	_, err := s.Call(ctx, "t", nil, never(t))
+	require.NoError(t, err)
+	require.NoError(t, s.Close(), "the model call is not waited for")
+	assert.Contains(t, s.Report().Text(), `only records of kind ["tool"]`)
+
+	s = start(t, deck, WithKinds(tape.KindTool), WithMode(ModeReplayRecord))
+	got, err := s.Call(ctx, "chat", nil, answers("hi"), WithKind(tape.KindModel))
+	require.NoError(t, err)
+	assert.Equal(t, `"hi"`, string(got))
+	assert.Equal(t, 1, s.Stats().TapeMisses)
+}
+
+// TestAKeyThatIsNotItsRecords: a tape with a policy is believed in its keys.
+func TestAKeyThatIsNotItsRecords(t *testing.T) {
+	policy := start(t, nil, WithMode(ModeRecord)).Tape().Manifest.Redaction
+	deck := parse(t, `{"tool":"t","key":"t:000000000000","args":1}`)
+	deck.Manifest = &tape.Manifest{Tape: "1", Redaction: policy}
+	_, err := start(t, deck).Call(ctx, "t", 1, nil)
+	require.ErrorContains(t, err, "the record's key is not theirs")
+	deck.Manifest.Redaction = nil
+	_, err = start(t, deck).Call(ctx, "t", 1, nil)
+	require.NoError(t, err)
 }

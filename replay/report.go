@@ -49,6 +49,8 @@ type TapeInfo struct {
 type Policy struct {
 	Order      Order      `json:"order"`
 	Completion Completion `json:"completion"`
+	// Kinds are those replayed, empty for all.
+	Kinds []tape.Kind `json:"kinds,omitempty"`
 	// Redaction is the id of the policy that both sides were redacted by.
 	Redaction string `json:"redaction"`
 	// ExpiredAsGap: records past their expiry were not served.
@@ -138,7 +140,7 @@ func (s *Session) Report() *Report {
 		Experiment:    s.experiment(),
 		Tape:          TapeInfo{Path: s.cfg.path, Records: len(s.tape.Records)},
 		CodeVersion:   s.cfg.codeVersion,
-		Policy:        Policy{Order: s.cfg.order, Completion: s.cfg.completion, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired},
+		Policy:        Policy{Order: s.cfg.order, Completion: s.cfg.completion, Kinds: s.cfg.kinds, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired},
 		Clean:         s.cleanLocked(),
 		Stats:         s.statsLocked(),
 		Divergences:   s.diverged,
@@ -203,6 +205,9 @@ func (r *Report) Text() string {
 	verdict := map[bool]string{true: "clean", false: "NOT CLEAN"}[r.Clean]
 	fmt.Fprintf(&b, "replay %s of %s (%d records): %s\n", r.Experiment, orDash(name), r.Tape.Records, verdict)
 	fmt.Fprintf(&b, "  mode %s, order %s, completion %s, redaction %s\n", r.Stats.Mode, r.Policy.Order, r.Policy.Completion, r.Policy.Redaction)
+	if len(r.Policy.Kinds) > 0 {
+		fmt.Fprintf(&b, "  only records of kind %q\n", r.Policy.Kinds)
+	}
 	st := r.Stats
 	fmt.Fprintf(&b, "  steps %d, hits %d, misses %d, drift %d, exhausted %d, gaps %d, unconsumed %d\n",
 		st.Steps, st.TapeHits, st.TapeMisses, st.DriftEvents, st.Exhausted, st.Gaps, st.Unconsumed)

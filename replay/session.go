@@ -82,7 +82,7 @@ func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
 		s.policy = policy
 	}
 	var err error
-	if s.deck, err = load(t, s.policy, c.bodies); err != nil {
+	if s.deck, err = load(t, s.policy, c); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	if err := c.overrides.check(s.deck); err != nil {
