@@ -55,74 +55,62 @@ type pair struct {
 }
 
 func (k *keyedScan) at(i int, sep byte) {
-	var q pair
 	switch sep {
 	case '-':
-		q = k.flag(i)
+		k.flag(i)
 	case '>':
-		q = k.element(i)
+		k.element(i)
 	default:
-		q = k.assignment(i, sep)
-	}
-	if q.typ != "" {
-		k.take(q)
+		k.assignment(i, sep)
 	}
 }
 
 // flag reads "--password hunter2"; with an equals sign it is an assignment.
-func (k *keyedScan) flag(i int) pair {
+func (k *keyedScan) flag(i int) {
 	s := k.s
 	if i > 0 && s[i-1] == '-' {
-		return pair{}
+		return
 	}
 	a := i + 2
 	b := a
 	for b < len(s) && b-a < maxName && isNameByte(s[b]) {
 		b++
 	}
-	if b == a || b == len(s) || s[b] != ' ' {
-		return pair{}
+	if v := skipBlanks(s, b); b > a && v > b && v < len(s) && s[v] != '-' {
+		k.pair(pair{name: s[a:b], value: v, query: true})
 	}
-	v := skipBlanks(s, b)
-	if v == len(s) || s[v] == '-' {
-		return pair{}
-	}
-	return k.pair(pair{name: s[a:b], value: v, query: true})
 }
 
 // element reads "<password>hunter2</password>".
-func (k *keyedScan) element(i int) pair {
+func (k *keyedScan) element(i int) {
 	s := k.s
 	a := i
 	for a > 0 && i-a < maxName && (isNameByte(s[a-1]) || s[a-1] == ':') {
 		a--
 	}
 	if a == 0 || a == i || s[a-1] != '<' {
-		return pair{}
+		return
 	}
-	v := i + 1
-	end := strings.IndexByte(s[v:], '<')
-	if end < 1 || !strings.HasPrefix(s[v+end:], "</") {
-		return pair{}
+	n := strings.IndexByte(s[i+1:], '<')
+	if n < 1 || !strings.HasPrefix(s[i+1+n:], "</") || strings.TrimSpace(s[i+1:i+1+n]) == "" {
+		return
 	}
-	q := k.pair(pair{name: s[a:i]})
-	if q.typ != "" && strings.TrimSpace(s[v:v+end]) != "" {
-		k.add(v, v+end, q.typ, "")
+	if typ, ok := k.p.KeySecret(s[a:i]); ok {
+		k.add(i+1, i+1+n, typ, "")
 	}
-	return pair{}
 }
 
 // assignment reads a name before and a value after a colon or an equals sign.
-func (k *keyedScan) assignment(i int, sep byte) pair {
+func (k *keyedScan) assignment(i int, sep byte) {
 	s := k.s
 	q := pair{header: sep == ':', value: i + 1}
 	if i > 0 && strings.IndexByte("=!<>+*/%&|^~:", s[i-1]) >= 0 {
 		// The second half of an operator, or not an assignment.
-		return pair{}
+		return
 	}
 	switch next := byteAt(s, i+1); {
 	case sep == ':' && (next == ':' || strings.HasPrefix(s[i+1:], "//")):
-		return pair{}
+		return
 	case sep == ':' && next == '=':
 		q.value++
 		q.header = false
@@ -139,21 +127,20 @@ func (k *keyedScan) assignment(i int, sep byte) pair {
 	}
 	q.name, q.quoted = nameBefore(s, end)
 	if q.name == "" {
-		return pair{}
+		return
 	}
 	a := end - len(q.name)
 	q.query = sep == '=' && !q.quoted && a > 0 && (s[a-1] == '?' || s[a-1] == '&' || s[a-1] == ';')
 	q.value = skipBlanks(s, q.value)
-	return k.pair(q)
+	k.pair(q)
 }
 
-func (k *keyedScan) pair(q pair) pair {
-	typ, ok := k.p.KeySecret(q.name)
-	if !ok {
-		return pair{}
+// pair takes the value of a pair whose name is secret.
+func (k *keyedScan) pair(q pair) {
+	if typ, ok := k.p.KeySecret(q.name); ok {
+		q.typ = typ
+		k.take(q)
 	}
-	q.typ = typ
-	return q
 }
 
 // nameBefore is the name that ends at s[end]: a word, or a literal in quotes,

@@ -124,7 +124,7 @@ func wordEnd(s string, i int) int {
 }
 
 func lineEnd(s string, i int) int {
-	for i < len(s) && s[i] != '\n' && s[i] != '\r' && s[i] != '"' && s[i] != '\'' && s[i] != '`' && !(s[i] == '\\' && isEscape(s, i)) {
+	for i < len(s) && strings.IndexByte("\n\r\"'`", s[i]) < 0 && (s[i] != '\\' || !isEscape(s, i)) {
 		i++
 	}
 	for s[i-1] == ' ' {

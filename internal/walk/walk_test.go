@@ -35,7 +35,7 @@ func (r *recorder) note(at *walk.Path, s string) string {
 
 func (r *recorder) Text(at *walk.Path, s string) string { return r.note(at, s) }
 func (r *recorder) Key(at *walk.Path, s string) string  { return r.note(at, s) }
-func (r *recorder) Renamed(from, to []string)           {}
+func (r *recorder) Renamed(_, _ []string)               {}
 
 func (r *recorder) Value(at *walk.Path, v pcommon.Value) bool {
 	switch v.Type() {
@@ -149,7 +149,7 @@ func TestNestingIsFollowedToABoundAndNoFurther(t *testing.T) {
 	assert.Len(t, r.seen, 1, "the name alone")
 }
 
-func TestEmptyTracesAndLogs(t *testing.T) {
+func TestEmptyTracesAndLogs(*testing.T) {
 	td := ptrace.NewTraces()
 	walk.Traces(td, &recorder{})
 	td.ResourceSpans().AppendEmpty()

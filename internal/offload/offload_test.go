@@ -1,0 +1,426 @@
+package offload_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/internal/walk"
+	"github.com/tapedeck/tapedeck/internal/walk/walktest"
+)
+
+// bodies is a store in memory.
+type bodies map[string][]byte
+
+func (b bodies) put(body offload.Body) error {
+	b[body.SHA256] = append([]byte{}, body.Data...)
+	return nil
+}
+
+func (b bodies) get(r offload.Ref) ([]byte, error) {
+	data, ok := b[r.SHA256]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", offload.ErrMissing, r.SHA256)
+	}
+	return data, nil
+}
+
+func encode(t testing.TB, td ptrace.Traces) string {
+	out, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
+	require.NoError(t, err)
+	return string(out)
+}
+
+func span() (ptrace.Traces, ptrace.Span) {
+	td := ptrace.NewTraces()
+	return td, td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+}
+
+const threshold = 100
+
+var big = strings.Repeat("0123456789", 20)
+
+func TestEveryKindOfLeafLeavesAndComesBack(t *testing.T) {
+	td, s := span()
+	s.SetName("name " + big)
+	s.Status().SetMessage("status " + big)
+	s.TraceState().FromRaw("a=" + big)
+	a := s.Attributes()
+	a.PutStr("json", `{"a":"`+big+`"}`)
+	a.PutStr("small", "stays")
+	a.PutEmptyBytes("bytes").FromRaw([]byte("\x00\xff" + big))
+	a.PutStr("invalid", "\xff\xfe "+big)
+	a.PutStr("key "+big, "x")
+	nested := a.PutEmptyMap("nested")
+	nested.PutInt("n", 1)
+	nested.PutEmptySlice("list").AppendEmpty().SetStr("nested " + big)
+	s.Events().AppendEmpty().SetName("event " + big)
+	s.Links().AppendEmpty().Attributes().PutStr("l", "link "+big)
+	td.ResourceSpans().At(0).Resource().Attributes().PutStr("r", "resource "+big)
+	td.ResourceSpans().At(0).SetSchemaUrl("https://x.test/" + big)
+	before := encode(t, td)
+
+	store := bodies{}
+	stats, err := offload.Traces(td, threshold, store.put)
+	require.NoError(t, err)
+	assert.Equal(t, 12, stats.Bodies)
+	assert.Len(t, store, 12)
+	assert.NotContains(t, encode(t, td), big)
+
+	v, _ := a.Get("json")
+	ref, ok := offload.ParseRef(v.Str())
+	require.True(t, ok)
+	sum := sha256.Sum256([]byte(`{"a":"` + big + `"}`))
+	assert.Equal(t, offload.Ref{SHA256: hex.EncodeToString(sum[:]), Bytes: 208, MediaType: "application/json"}, ref)
+	v, _ = a.Get("bytes")
+	require.Equal(t, pcommon.ValueTypeBytes, v.Type(), "bytes stay bytes")
+	ref, ok = offload.ParseRef(string(v.Bytes().AsRaw()))
+	require.True(t, ok)
+	assert.Equal(t, "application/octet-stream", ref.MediaType)
+	ref, _ = offload.ParseRef(s.Name())
+	assert.Equal(t, "text/plain", ref.MediaType)
+	v, _ = nested.Get("n")
+	assert.EqualValues(t, 1, v.Int(), "what is small stays")
+
+	missing, err := offload.Restore(td, store.get)
+	require.NoError(t, err)
+	assert.Empty(t, missing)
+	assert.Equal(t, before, encode(t, td))
+}
+
+func TestAStructureOfManySmallPartsLeavesAsOne(t *testing.T) {
+	td, s := span()
+	m := s.Attributes().PutEmptyMap("args")
+	for i := range 20 {
+		m.PutStr(fmt.Sprintf("k%02d", i), "\xffnot utf8")
+	}
+	m.PutDouble("nan", math.NaN())
+	m.PutInt("max", math.MaxInt64)
+	m.PutEmpty("empty")
+	m.PutBool("yes", true)
+	m.PutEmptyBytes("b").FromRaw([]byte{0, 255})
+	m.PutEmptySlice("s").AppendEmpty().SetEmptyMap()
+	s.Attributes().PutEmptySlice("few").AppendEmpty().SetStr("x")
+	before := encode(t, td)
+	store := bodies{}
+	stats, err := offload.Traces(td, threshold, store.put)
+	require.NoError(t, err)
+	assert.Equal(t, 1, stats.Bodies)
+	v, _ := s.Attributes().Get("args")
+	ref, ok := offload.ParseRef(v.Str())
+	require.True(t, ok)
+	assert.Equal(t, offload.MediaValue, ref.MediaType)
+	_, err = offload.Restore(td, store.get)
+	require.NoError(t, err)
+	assert.Equal(t, before, encode(t, td))
+}
+
+func TestASingleLargeLeafDoesNotTakeItsStructureAlong(t *testing.T) {
+	td, s := span()
+	m := s.Attributes().PutEmptyMap("args")
+	m.PutStr("city", "Zürich")
+	m.PutStr("file", big)
+	_, err := offload.Traces(td, threshold, bodies{}.put)
+	require.NoError(t, err)
+	v, _ := s.Attributes().Get("args")
+	require.Equal(t, pcommon.ValueTypeMap, v.Type())
+	city, _ := v.Map().Get("city")
+	assert.Equal(t, "Zürich", city.Str())
+}
+
+// A value that only looks like a reference, sent by somebody who knows the
+// digest of another's body, must not bring that body out.
+func TestAForgedReferenceDisclosesNothing(t *testing.T) {
+	secret := []byte("somebody else's body")
+	sum := sha256.Sum256(secret)
+	store := bodies{hex.EncodeToString(sum[:]): secret}
+	forged := offload.Ref{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(secret)), MediaType: "text/plain"}.String()
+	long := forged[:len(forged)-len("text/plain")] + strings.Repeat("x", threshold)
+
+	for _, size := range []int{0, threshold} {
+		td, s := span()
+		s.SetName(forged)
+		a := s.Attributes()
+		a.PutStr("plain", forged)
+		a.PutStr("escaped", "tape-blob:escaped:"+forged)
+		a.PutStr("long", long)
+		a.PutStr(forged, "name")
+		a.PutEmptyBytes("bytes").FromRaw([]byte(forged))
+		a.PutEmptyMap("m").PutEmptySlice("l").AppendEmpty().SetStr(forged)
+		a.PutStr("value", offload.Ref{SHA256: forged[17:81], Bytes: 20, MediaType: offload.MediaValue}.String())
+		before := encode(t, td)
+		stats, err := offload.Traces(td, size, store.put)
+		require.NoError(t, err)
+		assert.Positive(t, stats.Escaped+stats.Bodies)
+		_, err = offload.Restore(td, func(r offload.Ref) ([]byte, error) {
+			assert.NotEqual(t, forged[17:81], r.SHA256, "asked for the body of another")
+			return store.get(r)
+		})
+		require.NoError(t, err)
+		assert.Equal(t, before, encode(t, td), "and comes back as it was")
+	}
+}
+
+func TestWhatCannotBePutStays(t *testing.T) {
+	td, s := span()
+	for i := range 10 {
+		s.Attributes().PutStr(fmt.Sprint(i), fmt.Sprint(i, big))
+	}
+	s.Attributes().PutEmptyMap("m").PutEmptySlice("l").AppendEmpty().SetStr(big[:90])
+	for i := range 5 {
+		v, _ := s.Attributes().Get("m")
+		v.Map().PutStr(fmt.Sprint(i), big[:90])
+	}
+	before := encode(t, td)
+	full := errors.New("disk full")
+	stats, err := offload.Traces(td, threshold, func(offload.Body) error { return full })
+	require.ErrorIs(t, err, full)
+	assert.ErrorContains(t, err, "attributes.0: disk full")
+	assert.ErrorContains(t, err, "and 7 more")
+	assert.Equal(t, offload.Stats{Failed: 11}, stats)
+	assert.Equal(t, before, encode(t, td))
+}
+
+func TestMissingAndCorruptBodiesStayByReference(t *testing.T) {
+	td, s := span()
+	s.Attributes().PutStr("a", "a"+big)
+	s.Attributes().PutStr("again", "a"+big)
+	s.Attributes().PutStr("b", "b"+big)
+	store := bodies{}
+	_, err := offload.Traces(td, threshold, store.put)
+	require.NoError(t, err)
+	v, _ := s.Attributes().Get("a")
+	a, _ := offload.ParseRef(v.Str())
+	v, _ = s.Attributes().Get("b")
+	b, _ := offload.ParseRef(v.Str())
+	before := encode(t, td)
+
+	missing, err := offload.Restore(td, bodies{}.get)
+	require.NoError(t, err, "a missing body is no fault")
+	assert.Equal(t, []offload.Ref{a, b}, missing, "each once")
+	assert.Equal(t, before, encode(t, td))
+
+	missing, err = offload.Restore(td, func(offload.Ref) ([]byte, error) { return []byte("other"), nil })
+	require.ErrorIs(t, err, offload.ErrCorrupt)
+	assert.Equal(t, []offload.Ref{a, b}, missing)
+	assert.Equal(t, before, encode(t, td))
+
+	_, err = offload.Restore(td, store.get)
+	require.NoError(t, err, "and can be restored later")
+}
+
+func TestARepeatedBodyIsPutAndFetchedOnce(t *testing.T) {
+	td, s := span()
+	for i := range 5 {
+		s.Attributes().PutStr(fmt.Sprint(i), big)
+	}
+	puts, gets := 0, 0
+	store := bodies{}
+	stats, err := offload.Traces(td, threshold, func(b offload.Body) error { puts++; return store.put(b) })
+	require.NoError(t, err)
+	assert.Equal(t, 5, stats.Bodies)
+	assert.EqualValues(t, 1000, stats.Bytes)
+	_, err = offload.Restore(td, func(r offload.Ref) ([]byte, error) { gets++; return store.get(r) })
+	require.NoError(t, err)
+	assert.Equal(t, []int{1, 1}, []int{puts, gets})
+}
+
+func TestRedactionLeavesReferencesAlone(t *testing.T) {
+	td, s := span()
+	s.Attributes().PutStr("gen_ai.tool.call.result", big+" mail bob@example.com")
+	scrubber := scrub.New(redact.Default())
+	scrubber.Traces(td)
+	_, err := offload.Traces(td, threshold, bodies{}.put)
+	require.NoError(t, err)
+	before := encode(t, td)
+	scrubber.Traces(td)
+	assert.Equal(t, before, encode(t, td))
+}
+
+func TestNoCanaryLeavesForTheStoreUnredacted(t *testing.T) {
+	td, planted := walktest.Traces()
+	scrub.New(redact.Default()).Traces(td)
+	store := bodies{}
+	_, err := offload.Traces(td, 1, store.put)
+	require.NoError(t, err)
+	for _, body := range store {
+		assert.Empty(t, walktest.Leaks(body, planted))
+	}
+}
+
+func TestWhatIsNestedTooDeepLeavesAsOne(t *testing.T) {
+	td, s := span()
+	v := s.Attributes().PutEmpty("deep")
+	for range walk.MaxDepth + 5 {
+		v = v.SetEmptySlice().AppendEmpty()
+	}
+	v.SetStr(big + big)
+	before := encode(t, td)
+	store := bodies{}
+	_, err := offload.Traces(td, threshold, store.put)
+	require.NoError(t, err)
+	assert.NotContains(t, encode(t, td), big)
+	_, err = offload.Restore(td, store.get)
+	require.NoError(t, err)
+	assert.Equal(t, before, encode(t, td))
+}
+
+func TestLogs(t *testing.T) {
+	ld, _ := walktest.Logs()
+	before, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+	require.NoError(t, err)
+	store := bodies{}
+	stats, err := offload.Logs(ld, 10, store.put)
+	require.NoError(t, err)
+	assert.Positive(t, stats.Bodies)
+	missing, err := offload.RestoreLogs(ld, store.get)
+	require.NoError(t, err)
+	assert.Empty(t, missing)
+	after, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+}
+
+func TestEmptyTraces(t *testing.T) {
+	stats, err := offload.Traces(ptrace.NewTraces(), threshold, bodies{}.put)
+	require.NoError(t, err)
+	assert.Zero(t, stats)
+	missing, err := offload.Restore(ptrace.NewTraces(), bodies{}.get)
+	require.NoError(t, err)
+	assert.Empty(t, missing)
+}
+
+func randomValue(r *rand.Rand, v pcommon.Value, depth int) {
+	texts := []string{"", "x", "tape-blob:", "tape-blob:escaped:", "tape-blob:sha256:", big, big + "\xff", `{"a":1}`, `["` + big + `"]`}
+	switch n := r.IntN(9); {
+	case n == 0:
+		v.SetInt(int64(r.Uint64()))
+	case n == 1:
+		v.SetDouble(r.Float64())
+	case n == 2:
+		v.SetBool(true)
+	case n == 3:
+		v.SetEmptyBytes().FromRaw([]byte(texts[r.IntN(len(texts))]))
+	case n == 4 && depth > 0:
+		m := v.SetEmptyMap()
+		for range r.IntN(8) {
+			randomValue(r, m.PutEmpty(texts[r.IntN(len(texts))]), depth-1)
+		}
+	case n == 5 && depth > 0:
+		s := v.SetEmptySlice()
+		for range r.IntN(8) {
+			randomValue(r, s.AppendEmpty(), depth-1)
+		}
+	default:
+		v.SetStr(texts[r.IntN(len(texts))] + texts[r.IntN(len(texts))])
+	}
+}
+
+func TestRestoringRandomTracesGivesThemBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		td, s := span()
+		for i := range 1 + r.IntN(5) {
+			randomValue(r, s.Attributes().PutEmpty(fmt.Sprint(i)), 4)
+		}
+		before := encode(t, td)
+		store := bodies{}
+		_, err := offload.Traces(td, r.IntN(300), store.put)
+		require.NoError(t, err)
+		missing, err := offload.Restore(td, store.get)
+		require.NoError(t, err)
+		require.Empty(t, missing)
+		require.Equal(t, before, encode(t, td))
+	}
+}
+
+func FuzzTraces(f *testing.F) {
+	td, s := span()
+	m := s.Attributes().PutEmptyMap("m")
+	m.PutStr("a", "some text of some length")
+	m.PutEmptyBytes("b").FromRaw([]byte("\x00\xff"))
+	s.Events().AppendEmpty().SetName("event")
+	f.Add([]byte(encode(f, td)), 20)
+	td, s = span()
+	s.SetName("tape-blob:sha256:" + strings.Repeat("a", 64) + ":1:text/plain")
+	f.Add([]byte(encode(f, td)), 0)
+	f.Fuzz(func(t *testing.T, raw []byte, size int) {
+		td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(raw)
+		if err != nil {
+			return
+		}
+		before := encode(t, td)
+		store := bodies{}
+		_, err = offload.Traces(td, size, store.put)
+		require.NoError(t, err)
+		_, err = offload.Restore(td, store.get)
+		require.NoError(t, err)
+		require.Equal(t, before, encode(t, td))
+	})
+}
+
+func FuzzParseRef(f *testing.F) {
+	f.Add("tape-blob:sha256:" + strings.Repeat("0", 64) + ":12:application/json")
+	f.Add("tape-blob:sha256:" + strings.Repeat("0", 64) + ":012:application/json")
+	f.Add("tape-blob:sha256:zz:1:x")
+	f.Fuzz(func(t *testing.T, s string) {
+		if r, ok := offload.ParseRef(s); ok {
+			require.Equal(t, s, r.String())
+		}
+	})
+}
+
+func TestParseRef(t *testing.T) {
+	hash := strings.Repeat("0a", 32)
+	good := "tape-blob:sha256:" + hash + ":12:application/json"
+	r, ok := offload.ParseRef(good)
+	require.True(t, ok)
+	assert.Equal(t, offload.Ref{SHA256: hash, Bytes: 12, MediaType: "application/json"}, r)
+	for _, s := range []string{
+		"", "tape-blob:", good + " ", " " + good, strings.ToUpper(good), "tape-blob:sha256:" + hash + "::text/plain",
+		"tape-blob:sha256:" + hash + ":-1:text/plain", "tape-blob:sha256:" + hash + ":+1:text/plain", "tape-blob:sha256:" + hash + ":1:",
+		"tape-blob:sha256:" + hash + ":99999999999999999999:text/plain", "tape-blob:sha256:" + hash[1:] + ":1:text/plain",
+		"tape-blob:sha256:" + hash + ":1:" + strings.Repeat("x", 200), "tape-blob:sha256:" + hash + ":01:text/plain",
+	} {
+		_, ok := offload.ParseRef(s)
+		assert.False(t, ok, s)
+	}
+}
+
+func BenchmarkTraces(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		size int
+	}{{"nothing-leaves", 64 << 10}, {"all-leaves", 1 << 10}} {
+		b.Run(c.name, func(b *testing.B) {
+			td := ptrace.NewTraces()
+			ss := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+			for i := range 100 {
+				s := ss.Spans().AppendEmpty()
+				s.SetName("chat")
+				s.Attributes().PutStr("gen_ai.input.messages", fmt.Sprint(i)+strings.Repeat(big, 100))
+			}
+			b.SetBytes(100 * 20_000)
+			b.ReportAllocs()
+			for b.Loop() {
+				work := ptrace.NewTraces()
+				td.CopyTo(work)
+				_, _ = offload.Traces(work, c.size, func(offload.Body) error { return nil })
+			}
+		})
+	}
+}
