@@ -12,6 +12,7 @@ import (
 // group is what was delivered of one trace.
 type group struct {
 	id    pcommon.TraceID
+	count int
 	spans []Span
 	// loose are log records without a trace that may belong to it.
 	loose []Log
@@ -22,18 +23,26 @@ type group struct {
 func collect(td ptrace.Traces) []*group {
 	byTrace := map[pcommon.TraceID]*group{}
 	var groups []*group
-	for i := range td.ResourceSpans().Len() {
-		rs := td.ResourceSpans().At(i)
-		for j := range rs.ScopeSpans().Len() {
-			ss := rs.ScopeSpans().At(j)
-			for k := range ss.Spans().Len() {
-				span := ss.Spans().At(k)
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
 				g := byTrace[span.TraceID()]
 				if g == nil {
 					g = &group{id: span.TraceID()}
 					byTrace[span.TraceID()] = g
 					groups = append(groups, g)
 				}
+				g.count++
+			}
+		}
+	}
+	for _, g := range groups {
+		g.spans = make([]Span, 0, g.count)
+	}
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				g := byTrace[span.TraceID()]
 				g.spans = append(g.spans, newSpan(rs.Resource(), ss.Scope(), span))
 			}
 		}

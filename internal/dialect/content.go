@@ -42,6 +42,8 @@ type Content struct {
 	// FromMessages is set where it was found in the messages of a model call.
 	FromMessages bool
 
+	// text is the JSON text, where it was written without a value in between.
+	text []byte
 	// partial marks absent content of which the surroundings are known, such as
 	// the parameters of a request without its messages.
 	partial bool
@@ -196,6 +198,14 @@ func parseBody(s string) (*tape.Body, bool) {
 		return nil, false
 	}
 	return &tape.Body{SHA256: sum, Bytes: n, MediaType: media}, true
+}
+
+// json is the content as JSON text.
+func (c *Content) json() []byte {
+	if c.text == nil {
+		return c.Value.Append(nil)
+	}
+	return c.text
 }
 
 // changed replaces the value by what it wraps and keeps the verbatim text.

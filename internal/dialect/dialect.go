@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"sync"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
@@ -99,10 +101,16 @@ func (c *Call) incomplete() bool {
 // KindOf says what a span stands for, without reading its content. It costs
 // one pass over the attributes and allocates nothing.
 func KindOf(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) Kind {
-	s := newSpan(res, scope, span)
-	_, kind, _ := recognise(&s, 0)
+	s := spans.Get().(*Span)
+	*s = newSpan(res, scope, span)
+	_, kind, _ := recognise(s, 0)
+	*s = Span{}
+	spans.Put(s)
 	return kind
 }
+
+// spans are reused, because a span handed to an interface is on the heap.
+var spans = sync.Pool{New: func() any { return new(Span) }}
 
 // Failed reports whether a single span shows a failed call or a failed agent:
 // the signal by which a late span upgrades a decision. Failures that only the

@@ -21,7 +21,7 @@ func unflatten(s *Span, prefix string) value.Value {
 	if root.names == nil {
 		return value.Value{}
 	}
-	return root.value(0)
+	return root.value()
 }
 
 // flatNode is one level of an indexed name.
@@ -52,20 +52,20 @@ func (n *flatNode) put(path string, v value.Value) {
 	n.leaf = v
 }
 
-func (n *flatNode) value(depth int) value.Value {
+func (n *flatNode) value() value.Value {
 	if n.names == nil {
 		return n.leaf
 	}
 	if order, ok := n.indices(); ok {
 		items := make([]value.Value, 0, len(order))
 		for _, name := range order {
-			items = append(items, n.next[name].value(depth+1))
+			items = append(items, n.next[name].value())
 		}
 		return value.List(items...)
 	}
 	members := make([]value.Member, 0, len(n.names))
 	for _, name := range n.names {
-		members = append(members, value.M(name, n.next[name].value(depth+1)))
+		members = append(members, value.M(name, n.next[name].value()))
 	}
 	return value.Obj(members...)
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -63,10 +64,10 @@ func (n *node) outputFromHistory(later []*node) {
 	if len(in) == 0 {
 		return
 	}
-	last := in[len(in)-1].Value().JSON()
+	last := in[len(in)-1].Append(nil)
 	for _, m := range later[:min(len(later), 8)] {
 		history := m.call.Input
-		if len(history) <= len(in) || history[len(in)-1].Value().JSON() != last {
+		if len(history) <= len(in) || !bytes.Equal(history[len(in)-1].Append(nil), last) {
 			continue
 		}
 		said := history[len(in):]
@@ -369,7 +370,7 @@ func replyContent(p *message.Part) Content {
 func (q *request) synthesise() *node {
 	n := &node{
 		kind: KindTool, synth: true, asked: q, index: q.index + 1,
-		start: q.model.end, up: q.model.up,
+		start: q.model.end, near: q.model.near, root: q.model.root,
 		call: &Call{Kind: KindTool, Dialect: q.model.call.Dialect, Fix: q.model.call.Fix, Wrapped: q.model.call.Wrapped, Tool: q.Name, ID: q.ID, Args: argsOf(q.Part)},
 	}
 	if q.answer == nil {

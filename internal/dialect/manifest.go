@@ -75,10 +75,7 @@ func replayed(rec tape.Record) tape.Fidelity {
 
 // gaps are what a record lacks.
 func gaps(n *node, rec *tape.Record) []tape.Gap {
-	args, result := n.call.Args, n.call.Result
-	if n.kind == KindModel {
-		args, result = n.call.modelContent()
-	}
+	args, result := n.written.args, n.written.result
 	var out []tape.Gap
 	add := func(what string, c Content) {
 		why := c.Why

@@ -24,7 +24,7 @@ func (r *run) order(calls []*node) []*node {
 		}
 	}
 	for i, n := range calls {
-		for up := n.up; up != nil; up = up.up {
+		for up := n.near; up != nil; up = up.near {
 			if _, ok := at[up]; ok {
 				before(up, i)
 				break

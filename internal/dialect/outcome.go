@@ -80,7 +80,7 @@ func (r *run) failedRoot() *node {
 }
 
 func (n *node) outermostAgent() bool {
-	for up := n.up; up != nil; up = up.up {
+	for up := n.near; up != nil; up = up.near {
 		if up.kind == KindAgent || up.kind == KindTool {
 			return false
 		}
@@ -90,7 +90,7 @@ func (n *node) outermostAgent() bool {
 
 func (r *run) holdsCalls(root *node) bool {
 	for _, n := range r.nodes {
-		if (n.kind == KindTool || n.kind == KindModel) && !n.synth && n.under(root) {
+		if (n.kind == KindTool || n.kind == KindModel) && n != root && n.root == root {
 			return true
 		}
 	}
@@ -145,7 +145,7 @@ next:
 		if n.fail == nil || n.end != 0 && latest >= n.end || n.asked != nil && n.asked.by != nil {
 			continue
 		}
-		for up := n.up; up != nil; up = up.up {
+		for up := n.near; up != nil; up = up.near {
 			if up.kind == KindTool && up.fail == nil && up.end >= n.end {
 				continue next
 			}
@@ -162,11 +162,8 @@ next:
 // call: a root that ended well and has output. It is asked only where model
 // calls are not recorded, which would show the answer themselves.
 func (n *node) answeredByRoot() bool {
-	top := n
-	for top.up != nil {
-		top = top.up
-	}
-	if top == n || top.Span == nil || top.errored() || top.end < n.end {
+	top := n.root
+	if top == nil || top == n || top.errored() || top.end < n.end {
 		return false
 	}
 	for _, key := range [...]string{"traceloop.entity.output", "output.value", "gen_ai.output.messages", "langfuse.observation.output"} {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -35,24 +36,25 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	} else if n.asked != nil {
 		rec.ParentID = spanHex(n.asked.model.SpanID())
 	}
-	args, result := c.Args, c.Result
+	w := &written{c.Args, c.Result}
+	n.written = w
 	if n.kind == KindModel {
 		rec.Kind = tape.KindModel
 		rec.Model = firstOf(c.Model, c.ResponseModel)
-		args, result = c.modelContent()
+		w.args, w.result = c.request(), c.response()
 	}
-	setContent(&rec, &args, "args")
-	setContent(&rec, &result, "result")
-	rec.ArgsRaw = args.Raw
+	setContent(&rec, &w.args, "args")
+	setContent(&rec, &w.result, "result")
+	rec.ArgsRaw = w.args.Raw
 	if !c.Validated.IsNull() {
 		rec.ArgsValidated = []byte(c.Validated.JSON())
 	}
 	if n.fail != nil {
 		rec.Error = &tape.Error{Code: n.fail.Code, Message: n.fail.text(), Type: n.fail.Type}
 	}
-	rec.Fidelity = n.fidelity(args, result, len(rec.Redacted) > 0)
+	rec.Fidelity = n.fidelity(len(rec.Redacted) > 0)
 	if n.Span != nil {
-		rec.Redacted = append(rec.Redacted, markedPaths(n.Span, args, result, rec.Redacted)...)
+		rec.Redacted = append(rec.Redacted, markedPaths(n.Span, w.args, w.result, rec.Redacted)...)
 		if len(rec.Redacted) > 0 && (rec.Fidelity == tape.FidelityExact || rec.Fidelity == tape.FidelityRebuilt) {
 			rec.Fidelity = tape.FidelityRedacted
 		}
@@ -83,17 +85,26 @@ func setContent(rec *tape.Record, c *Content, of string) {
 	if !c.Present() && !c.partial {
 		return
 	}
-	raw := c.Value.Append(nil)
+	raw := c.json()
 	if of == "args" {
 		rec.Args = raw
 	} else {
 		rec.Result = raw
 	}
-	rec.Redacted = placeholders(rec.Redacted, of, c.Value)
+	if bytes.Contains(raw, []byte(placeholderMark)) {
+		if v, err := value.Parse(string(raw)); err == nil {
+			rec.Redacted = placeholders(rec.Redacted, of, v)
+		}
+	}
 }
 
-// modelContent is the request and the answer of a model call in neutral form.
-func (c *Call) modelContent() (args, result Content) {
+// request is the request of a model call in neutral form: system, messages,
+// tools and params, without those that are unknown.
+func (c *Call) request() Content {
+	out := c.Request
+	if out.Body != nil {
+		return out
+	}
 	system, input := c.System, c.Input
 	for len(input) > 0 && (input[0].Role == "system" || input[0].Role == "developer") {
 		if len(c.System) == 0 {
@@ -101,75 +112,85 @@ func (c *Call) modelContent() (args, result Content) {
 		}
 		input = input[1:]
 	}
-	var members []value.Member
+	w := objectWriter{}
 	if len(system) > 0 {
-		members = append(members, value.M("system", message.Values(system)))
+		w.b = message.Append(w.name("system"), system)
 	}
 	if len(c.Input) > 0 {
-		members = append(members, value.M("messages", message.Values(input)))
+		w.b = message.Append(w.name("messages"), input)
 	} else if c.Args.Present() {
-		members = append(members, value.M("input", c.Args.Value))
+		w.b = append(w.name("input"), c.Args.json()...)
 	}
 	if len(c.Tools) > 0 {
-		members = append(members, value.M("tools", toolValues(c.Tools)))
+		w.b = toolValues(c.Tools).Append(w.name("tools"))
 	}
 	if len(c.Params) > 0 {
-		members = append(members, value.M("params", value.Obj(c.Params...)))
+		w.b = value.Obj(c.Params...).Append(w.name("params"))
 	}
-	args = c.Request
-	if args.Body == nil {
-		args.Value, args.Raw = value.Obj(members...), ""
-		if len(c.Input) > 0 || c.Args.Present() {
-			args.Grade = Rebuilt
-		}
-	}
-	result = c.Response
-	if result.Body == nil {
-		result.Value, result.Raw = c.answer(), ""
-		if len(c.Output) > 0 || c.Result.Present() {
-			result.Grade = Rebuilt
-		}
-	}
-	// What little is known of a call without content is still worth keeping.
-	return args.kept(members != nil), result.kept(!result.Value.IsNull())
+	return w.content(out, len(c.Input) > 0 || c.Args.Present())
 }
 
-func (c Content) kept(some bool) Content {
-	if some && !c.Present() && c.Body == nil {
-		c.partial = true
+// response is the answer of a model call in neutral form: message or messages,
+// finish_reason, model and usage, without those that are unknown.
+func (c *Call) response() Content {
+	out := c.Response
+	if out.Body != nil {
+		return out
 	}
-	return c
-}
-
-func (c *Call) answer() value.Value {
-	var members []value.Member
+	w := objectWriter{}
 	switch len(c.Output) {
 	case 0:
 		if c.Result.Present() {
-			members = append(members, value.M("output", c.Result.Value))
+			w.b = append(w.name("output"), c.Result.json()...)
 		}
 	case 1:
-		members = append(members, value.M("message", c.Output[0].Value()))
+		w.b = c.Output[0].Append(w.name("message"))
 	default:
-		members = append(members, value.M("messages", message.Values(c.Output)))
+		w.b = message.Append(w.name("messages"), c.Output)
 	}
 	finish := c.Finish
 	if finish == "" && len(c.Output) > 0 {
 		finish = c.Output[len(c.Output)-1].FinishReason
 	}
 	if finish != "" {
-		members = append(members, value.M("finish_reason", value.Str(finish)))
+		w.b = value.AppendString(w.name("finish_reason"), finish)
 	}
 	if c.ResponseModel != "" {
-		members = append(members, value.M("model", value.Str(c.ResponseModel)))
+		w.b = value.AppendString(w.name("model"), c.ResponseModel)
 	}
 	if u := c.Usage.value(); !u.IsNull() {
-		members = append(members, value.M("usage", u))
+		w.b = u.Append(w.name("usage"))
 	}
-	if members == nil {
-		return value.Value{}
+	return w.content(out, len(c.Output) > 0 || c.Result.Present())
+}
+
+// objectWriter writes a JSON object member by member.
+type objectWriter struct{ b []byte }
+
+// name begins a member; its value is to be appended to what it returns.
+func (w *objectWriter) name(s string) []byte {
+	if w.b == nil {
+		w.b = append(w.b, '{')
+	} else {
+		w.b = append(w.b, ',')
 	}
-	return value.Obj(members...)
+	return append(value.AppendString(w.b, s), ':')
+}
+
+// content is the object as content. What little is known of a call whose
+// messages were not captured is still worth keeping.
+func (w *objectWriter) content(c Content, whole bool) Content {
+	c.Value, c.Raw = value.Value{}, ""
+	if w.b != nil {
+		c.text = append(w.b, '}')
+	}
+	switch {
+	case whole:
+		c.Grade = Rebuilt
+	case w.b != nil && !c.Present():
+		c.partial = true
+	}
+	return c
 }
 
 func toolValues(tools []toolDef) value.Value {
@@ -189,14 +210,10 @@ func toolValues(tools []toolDef) value.Value {
 
 // fidelity is the worst grade of a call's content. A failed call needs no
 // result: its error is its answer.
-func (n *node) fidelity(args, result Content, redacted bool) tape.Fidelity {
-	grades := []Grade{args.Grade}
-	if n.fail == nil || result.Present() {
-		grades = append(grades, result.Grade)
-	}
-	worst := tape.FidelityExact
-	for _, g := range grades {
-		worst = worse(worst, g.fidelity())
+func (n *node) fidelity(redacted bool) tape.Fidelity {
+	worst := n.written.args.Grade.fidelity()
+	if result := n.written.result; n.fail == nil || result.Present() {
+		worst = worse(worst, result.Grade.fidelity())
 	}
 	if redacted {
 		worst = worse(worst, tape.FidelityRedacted)
@@ -233,11 +250,14 @@ func worse(a, b tape.Fidelity) tape.Fidelity {
 	return a
 }
 
+// placeholderMark begins what redaction puts in place of a value.
+const placeholderMark = "[REDACTED:"
+
 // placeholders appends the paths at which redaction left its mark.
 func placeholders(paths []string, path string, v value.Value) []string {
 	switch v.Kind() {
 	case value.String:
-		if i := strings.Index(v.Str(), "[REDACTED:"); i >= 0 && strings.IndexByte(v.Str()[i:], ']') > 0 {
+		if i := strings.Index(v.Str(), placeholderMark); i >= 0 && strings.IndexByte(v.Str()[i:], ']') > 0 {
 			paths = append(paths, path)
 		}
 	case value.Array:

@@ -24,13 +24,16 @@ type node struct {
 	*Span
 	call *Call
 	// kind is that of the call; merged nodes become KindPart.
-	kind  Kind
-	up    *node
-	depth int
-	ids   []pcommon.SpanID
-	start int64
-	end   int64
-	fail  *Failure
+	kind Kind
+	// up is the parent, near the nearest node above that is a call or an agent,
+	// root the uppermost.
+	up, near, root *node
+	linked         linkState
+	ids            []pcommon.SpanID
+	start, end     int64
+	fail           *Failure
+	// written is the content as it is written down, once it is known.
+	written *written
 
 	// asked is the request of a model call that this tool call answers.
 	asked *request
@@ -62,23 +65,53 @@ func newRun(g *group, opts *Options) *run {
 	return r
 }
 
-// link makes the tree. A parent that was not seen makes a root, and so does a
-// cycle, which only hostile input has.
+// written is the content of a record.
+type written struct{ args, result Content }
+
+type linkState uint8
+
+const (
+	unlinked linkState = iota
+	linking
+	linked
+)
+
+// link makes the tree, in one step a node. A parent that was not seen makes a
+// root, and so does a cycle, which only hostile input has.
 func (r *run) link() {
 	for _, n := range r.nodes {
 		if p := r.byID[n.ParentSpanID()]; p != nil && p != n {
 			n.up = p
 		}
 	}
+	var path []*node
 	for _, n := range r.nodes {
-		steps := 0
-		for up := n.up; up != nil; up = up.up {
-			if steps++; up == n || steps > len(r.nodes) {
-				n.up = nil
-				break
-			}
+		path = path[:0]
+		top := n
+		for top != nil && top.linked == unlinked {
+			top.linked = linking
+			path = append(path, top)
+			top = top.up
 		}
-		n.depth = steps
+		if top != nil && top.linked == linking {
+			path[len(path)-1].up = nil
+		}
+		for i := len(path) - 1; i >= 0; i-- {
+			path[i].place()
+		}
+	}
+}
+
+// place finds near and root, once they are known of the parent.
+func (n *node) place() {
+	n.linked = linked
+	switch {
+	case n.up == nil:
+		n.root = n
+	case n.up.kind == KindOther:
+		n.root, n.near = n.up.root, n.up.near
+	default:
+		n.root, n.near = n.up.root, n.up
 	}
 }
 
@@ -106,7 +139,7 @@ func (n *node) spanID() pcommon.SpanID {
 // over is the nearest node above n of one of the kinds, looking through nodes
 // that are no calls and stopping at any other call or agent.
 func (n *node) over(through Kind, kinds ...Kind) *node {
-	for up := n.up; up != nil; up = up.up {
+	for up := n.near; up != nil; up = up.near {
 		if slices.Contains(kinds, up.kind) {
 			return up
 		}

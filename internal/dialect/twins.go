@@ -101,8 +101,9 @@ func (n *node) origin() string {
 
 func (n *node) encloses(o *node) bool { return n.start <= o.start && n.end >= o.end }
 
+// under reports whether the call o is around n.
 func (n *node) under(o *node) bool {
-	for up := n.up; up != nil; up = up.up {
+	for up := n.near; up != nil; up = up.near {
 		if up == o {
 			return true
 		}
@@ -214,7 +215,7 @@ func (r *run) mergeNestedModels() {
 		for _, n := range within {
 			// An earlier try is not part of the call that succeeded it.
 			if n != last {
-				n.up = outer.up
+				n.up, n.near = outer.up, outer.near
 			}
 		}
 		outer.start, outer.end = last.start, last.end

@@ -7,12 +7,13 @@
 //	   {"type": "text", "content": "…"},
 //	   {"type": "reasoning", "content": "…"},
 //	   {"type": "tool_call", "id": …, "name": …, "arguments": {…}},
-//	   {"type": "tool_call_response", "id": …, "name": …, "result": …},
+//	   {"type": "tool_call_response", "id": …, "name": …, "result": …, "failed": true},
 //	   {"type": "media", "value": {…}},
 //	   {"type": "other", "value": {…}}],
 //	 "finish_reason": …}
 //
-// Members without a value are left out. A tool result stays as it was given to
+// Members without a value are left out; failed is there only where the message
+// itself says so, and a reasoning part keeps the provider's signature. A tool result stays as it was given to
 // the model: a string stays a string. What has no neutral form is kept whole
 // under "value", never dropped.
 //
@@ -65,61 +66,67 @@ type Message struct {
 	FinishReason string
 }
 
-// Value is the neutral JSON form.
-func (m Message) Value() value.Value {
-	parts := make([]value.Value, 0, len(m.Parts))
-	for _, p := range m.Parts {
-		parts = append(parts, p.Value())
+// Append appends the neutral JSON array of messages to dst.
+func Append(dst []byte, ms []Message) []byte {
+	dst = append(dst, '[')
+	for i := range ms {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = ms[i].Append(dst)
 	}
-	members := []value.Member{value.M("role", value.Str(m.Role))}
-	if m.Name != "" {
-		members = append(members, value.M("name", value.Str(m.Name)))
-	}
-	members = append(members, value.M("parts", value.List(parts...)))
-	if m.FinishReason != "" {
-		members = append(members, value.M("finish_reason", value.Str(m.FinishReason)))
-	}
-	return value.Obj(members...)
+	return append(dst, ']')
 }
 
-// Value is the neutral JSON form.
-func (p Part) Value() value.Value {
-	members := []value.Member{value.M("type", value.Str(string(p.Type)))}
-	add := func(name, s string) {
-		if s != "" {
-			members = append(members, value.M(name, value.Str(s)))
+// Append appends the neutral JSON form to dst.
+func (m *Message) Append(dst []byte) []byte {
+	dst = append(dst, `{"role":`...)
+	dst = value.AppendString(dst, m.Role)
+	dst = member(dst, "name", m.Name)
+	dst = append(dst, `,"parts":[`...)
+	for i := range m.Parts {
+		if i > 0 {
+			dst = append(dst, ',')
 		}
+		dst = m.Parts[i].Append(dst)
 	}
+	dst = append(dst, ']')
+	dst = member(dst, "finish_reason", m.FinishReason)
+	return append(dst, '}')
+}
+
+// member appends a member of a JSON object unless it is "".
+func member(dst []byte, name, s string) []byte {
+	if s == "" {
+		return dst
+	}
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	return value.AppendString(dst, s)
+}
+
+// Append appends the neutral JSON form to dst.
+func (p *Part) Append(dst []byte) []byte {
+	dst = append(dst, `{"type":"`...)
+	dst = append(append(dst, p.Type...), '"')
 	switch p.Type {
 	case Text, Reasoning:
-		members = append(members, value.M("content", value.Str(p.Text)))
+		dst = value.AppendString(append(dst, `,"content":`...), p.Text)
 		if sig := p.Raw.First("signature", "encrypted_content", "data"); !sig.IsNull() {
-			members = append(members, value.M("signature", sig))
+			dst = sig.Append(append(dst, `,"signature":`...))
 		}
 	case ToolCall:
-		add("id", p.ID)
-		add("name", p.Name)
-		members = append(members, value.M("arguments", p.Args))
+		dst = member(member(dst, "id", p.ID), "name", p.Name)
+		dst = p.Args.Append(append(dst, `,"arguments":`...))
 	case ToolReply:
-		add("id", p.ID)
-		add("name", p.Name)
-		members = append(members, value.M("result", p.Result))
+		dst = member(member(dst, "id", p.ID), "name", p.Name)
+		dst = p.Result.Append(append(dst, `,"result":`...))
 		if p.Failed {
-			members = append(members, value.M("failed", value.Boolean(true)))
+			dst = append(dst, `,"failed":true`...)
 		}
 	default:
-		members = append(members, value.M("value", p.Raw))
+		dst = p.Raw.Append(append(dst, `,"value":`...))
 	}
-	return value.Obj(members...)
-}
-
-// Values is the neutral JSON array of messages.
-func Values(ms []Message) value.Value {
-	out := make([]value.Value, 0, len(ms))
-	for _, m := range ms {
-		out = append(out, m.Value())
-	}
-	return value.List(out...)
+	return append(dst, '}')
 }
 
 // SetArgs sets the arguments of a tool call from what stood in their place:

@@ -217,7 +217,7 @@ func (v Value) Append(dst []byte) []byte {
 	case Bool, Number:
 		return append(dst, v.text...)
 	case String:
-		return appendString(dst, v.text)
+		return AppendString(dst, v.text)
 	case Array:
 		dst = append(dst, '[')
 		for i, e := range v.items {
@@ -233,7 +233,7 @@ func (v Value) Append(dst []byte) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendString(dst, m.Name)
+			dst = AppendString(dst, m.Name)
 			dst = append(dst, ':')
 			dst = m.Value.Append(dst)
 		}
@@ -244,7 +244,8 @@ func (v Value) Append(dst []byte) []byte {
 
 const hex = "0123456789abcdef"
 
-func appendString(dst []byte, s string) []byte {
+// AppendString appends s as JSON text.
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
