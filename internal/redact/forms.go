@@ -12,13 +12,13 @@ const (
 	maxUser   = 512
 )
 
-// emails appends the e-mail addresses in s, also with a percent-encoded @. The @
-// behind the password of a URL, in order in urls, is none.
+// emails appends the e-mail addresses in s. The @ behind the password of a URL,
+// in order in urls, is none of one.
 func emails(s string, urls, out []span) []span {
 	for i := 0; ; i++ {
 		j := strings.IndexByte(s[i:], '@')
 		if j < 0 {
-			break
+			return out
 		}
 		i += j
 		for len(urls) > 0 && urls[0].end < i {
@@ -28,6 +28,10 @@ func emails(s string, urls, out []span) []span {
 			out = email(s, i, i+1, out)
 		}
 	}
+}
+
+// quotedEmails appends the addresses whose @ is percent-encoded.
+func quotedEmails(s string, out []span) []span {
 	for i := 0; ; i++ {
 		j := strings.Index(s[i:], "%40")
 		if j < 0 {

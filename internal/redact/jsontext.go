@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,31 +11,58 @@ func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c =
 // stringEnd is the index after the closing quote of the JSON string at s[i].
 // As in encoding/json, bytes that are not UTF-8 are no error.
 func stringEnd(s string, i int) (end int, escapes, ok bool) {
-	for i++; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		if c == '"' {
-			return i + 1, escapes, true
-		}
-		if c != '\\' || i+1 >= len(s) {
+	for i++; ; {
+		if i = plainEnd(s, i); i == len(s) {
 			return i, escapes, false
 		}
-		escapes = true
-		i++
 		switch s[i] {
-		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		case 'u':
-			if _, ok := hex4(s, i+1); !ok {
+		case '"':
+			return i + 1, escapes, true
+		case '\\':
+			escapes = true
+			if i+1 == len(s) {
 				return i, escapes, false
 			}
-			i += 4
+		default:
+			return i, escapes, false
+		}
+		switch s[i+1] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			i += 2
+		case 'u':
+			if _, ok := hex4(s, i+2); !ok {
+				return i, escapes, false
+			}
+			i += 6
 		default:
 			return i, escapes, false
 		}
 	}
-	return i, escapes, false
+}
+
+// plainEnd is the index of the first byte from s[i] on that means something in
+// a JSON string: a quote, a backslash or a control character. It looks at eight
+// bytes at a time.
+func plainEnd(s string, i int) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x8080808080808080
+	)
+	for ; i+8 <= len(s); i += 8 {
+		x := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// A byte less than n borrows from its top bit when n is taken away; the
+		// lowest such byte is marked exactly.
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		m := ((x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & high
+		if m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(s) && s[i] >= 0x20 && s[i] != '"' && s[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 // hex4 reads the four hex digits at s[i].
@@ -160,7 +188,7 @@ func encode(s string) string {
 		if c >= 0x20 && c != '"' && c != '\\' && c != 0xed {
 			continue
 		}
-		if c == 0xed {
+		if c == 0xed { // the first byte of a surrogate, among others
 			if i+2 < len(s) && s[i+1] >= 0xa0 && s[i+1] <= 0xbf && s[i+2] >= 0x80 && s[i+2] <= 0xbf {
 				r := 0xd000 | int(s[i+1]&0x3f)<<6 | int(s[i+2]&0x3f)
 				b.WriteString(s[done:i])

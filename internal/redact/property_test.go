@@ -139,7 +139,7 @@ func checkText(t *testing.T, p *Policy, s string) {
 	checkJSON(t, p, quoted)
 }
 
-var bits = []string{
+var pieces = []string{
 	"password", "token", "api_key", "authorization", "cookie", "db.password", "max_tokens", "name", "value", "key", "id", "properties",
 	"type", "string", "a", "q", "x y", "", " ", "hunter2", "user@example.com", "4111111111111111", "4111 1111 1111 1111",
 	"AKIA" + "IOSFODNN7EXAMPLE", "sk-proj-" + "J8kq2mV7n1pQ9rT5sW0uYzAbCdEf", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk",
@@ -151,7 +151,7 @@ var bits = []string{
 func randomText(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(8) {
-		b.WriteString(bits[r.IntN(len(bits))])
+		b.WriteString(pieces[r.IntN(len(pieces))])
 	}
 	return b.String()
 }
@@ -169,7 +169,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	case 2:
 		return json.Number([]string{"0", "1", "-2.5e3", "4111111111111111", "1234567890123456"}[r.IntN(5)])
 	case 3, 4:
-		return bits[r.IntN(len(bits))]
+		return pieces[r.IntN(len(pieces))]
 	case 5:
 		return randomText(r)
 	case 6: // JSON in a string
@@ -184,7 +184,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	default:
 		m := map[string]any{}
 		for range r.IntN(5) {
-			m[bits[r.IntN(len(bits))]] = randomValue(r, depth-1)
+			m[pieces[r.IntN(len(pieces))]] = randomValue(r, depth-1)
 		}
 		return m
 	}
@@ -207,7 +207,7 @@ func TestRedactionOfRandomTextIsIdempotent(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, b := range bits {
+	for _, b := range pieces {
 		f.Add(b)
 	}
 	for _, r := range builtinRules() {

@@ -34,12 +34,26 @@ type valueRule struct {
 	check    func(string) bool
 }
 
-// keyword is found by three of its bytes, those from at on.
+// keyword is found by three of its bytes, those from at on. It is that of a
+// rule, or else the sign of a form.
 type keyword struct {
 	text string
 	at   int
 	rule int
+	form forms
 }
+
+// forms are what is worth looking for in a text, as bits.
+type forms uint8
+
+const (
+	formJWT forms = 1 << iota
+	formPEM
+	formURL
+	formQuotedAt
+)
+
+var formSigns = map[string]forms{jwtHead: formJWT, pemBegin: formPEM, "://": formURL, "%40": formQuotedAt}
 
 const hashBits = 15
 
@@ -59,17 +73,23 @@ func newScanner(rules []Rule, off map[string]bool) (*scanner, error) {
 			return nil, fmt.Errorf("values[%d]: expression: %w", i, err)
 		}
 		for _, k := range r.Keywords {
-			at := rarest(k)
-			t := uint32(k[at]) | uint32(k[at+1])<<8 | uint32(k[at+2])<<16
-			h := hash3(t)
-			sc.bits[h>>6] |= 1 << (h & 63)
-			sc.heads[t] = append(sc.heads[t], keyword{k, at, len(sc.rules)})
+			sc.add(keyword{text: k, at: rarest(k), rule: len(sc.rules)})
 		}
 		sc.rules = append(sc.rules, valueRule{
 			typ: r.Type, re: re, anchored: strings.HasPrefix(r.Expression, "^"), check: validators[r.Validate],
 		})
 	}
+	for sign, form := range formSigns {
+		sc.add(keyword{text: sign, at: rarest(sign), form: form})
+	}
 	return sc, nil
+}
+
+func (sc *scanner) add(k keyword) {
+	t := uint32(k.text[k.at]) | uint32(k.text[k.at+1])<<8 | uint32(k.text[k.at+2])<<16
+	h := hash3(t)
+	sc.bits[h>>6] |= 1 << (h & 63)
+	sc.heads[t] = append(sc.heads[t], k)
 }
 
 // rarest is where the three bytes of a keyword begin that texts are least
@@ -96,27 +116,33 @@ func rarest(k string) int {
 	return best
 }
 
-// find appends what the rules match in s. Matches may overlap.
-func (sc *scanner) find(s string, out []span) []span {
+// find appends what the rules match in s, and reports of which forms there are
+// signs. Matches may overlap.
+func (sc *scanner) find(s string, out []span) ([]span, forms) {
 	if len(s) < minKeyword {
-		return out
+		return out, 0
 	}
+	var seen forms
 	t := uint32(s[0])<<8 | uint32(s[1])<<16
 	for i := 2; i < len(s); i++ {
 		t = t>>8 | uint32(s[i])<<16
 		h := hash3(t)
 		if sc.bits[h>>6]&(1<<(h&63)) != 0 {
-			out = sc.at(s, i-2, t, out)
+			out = sc.at(s, i-2, t, out, &seen)
 		}
 	}
-	return out
+	return out, seen
 }
 
 // at tries the rules whose keywords can stand around the bytes t at s[i].
-func (sc *scanner) at(s string, i int, t uint32, out []span) []span {
+func (sc *scanner) at(s string, i int, t uint32, out []span, seen *forms) []span {
 	for _, k := range sc.heads[t] {
 		start := i - k.at
 		if start < 0 || !strings.HasPrefix(s[start:], k.text) {
+			continue
+		}
+		if k.form != 0 {
+			*seen |= k.form
 			continue
 		}
 		r := &sc.rules[k.rule]

@@ -15,6 +15,8 @@ const (
 	// maxNesting bounds JSON inside JSON strings; each level doubles the
 	// escapes, so real data stays far below.
 	maxNesting = 16
+	// placeholderRoom is about what a placeholder needs.
+	placeholderRoom = 24
 )
 
 // Text redacts one text: JSON texts by their members, others by rules over the
@@ -81,19 +83,22 @@ func validJSON(s string) bool {
 
 // plain applies the rules once to a text that is not JSON.
 func (p *Policy) plain(s string, hits *Hits) string {
-	spans := p.scan.find(s, hits.spans[:0])
-	if !p.off[typeJWT] {
+	spans, seen := p.scan.find(s, hits.spans[:0])
+	if seen&formJWT != 0 && !p.off[typeJWT] {
 		spans = jwts(s, spans)
 	}
-	if !p.off[typePrivateKey] {
+	if seen&formPEM != 0 && !p.off[typePrivateKey] {
 		spans = privateKeys(s, spans)
 	}
 	n := len(spans)
-	if !p.off[typePassword] {
+	if seen&formURL != 0 && !p.off[typePassword] {
 		spans = urlPasswords(s, spans)
 	}
 	if !p.off[typeEmail] {
 		spans = emails(s, spans[n:], spans)
+		if seen&formQuotedAt != 0 {
+			spans = quotedEmails(s, spans)
+		}
 	}
 	if p.cards {
 		spans = cards(s, spans)
@@ -115,6 +120,7 @@ func (p *Policy) plain(s string, hits *Hits) string {
 func (p *Policy) replace(s string, spans []span, hits *Hits) string {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	var b strings.Builder
+	b.Grow(len(s) + placeholderRoom*len(spans))
 	done := 0
 	for i := 0; i < len(spans); {
 		sp := spans[i]
