@@ -22,6 +22,7 @@ const (
 	keptID       = "0af7651916cd43dd8448eb211c80319c"
 	summarisedID = "11111111111111111111111111111111"
 	pendingID    = "22222222222222222222222222222222"
+	htmlID       = "55555555555555555555555555555555"
 	cutID        = "33333333333333333333333333333333"
 	brokenID     = "44444444444444444444444444444444"
 )
@@ -59,6 +60,8 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(404, "pending", nil)
 	case id == brokenID:
 		fail(500, "storage", nil)
+	case id == htmlID:
+		_, _ = w.Write([]byte("<html>welcome</html>"))
 	case id == cutID:
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write([]byte(`{"tape":"1"`))
@@ -186,6 +189,7 @@ func TestPullOfWhatIsNotThere(t *testing.T) {
 			"service travel-agent, started 2026-08-20T10:00:00Z"},
 		"pending": {pendingID, pendingID + " is still open: its tape can be read when the run has ended"},
 		"cut":     {cutID, host + ": the tape came in part only: unexpected EOF"},
+		"no tape": {htmlID, htmlID + ": the answer is not a tape: line 1: invalid JSON at byte 0: not an object"},
 		"broken":  {brokenID, brokenID + ": the run is storage"},
 	}
 	for name, tt := range tests {

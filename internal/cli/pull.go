@@ -43,10 +43,15 @@ was not kept, is still open or is unknown is said to be so, with exit code 3.`,
 			if err != nil {
 				return err
 			}
+			manifest, err := tape.NewReader(bytes.NewReader(text)).Manifest()
+			if err != nil {
+				return missing("%s: the answer is not a tape: %w", id, err)
+			}
 			if err := a.output(out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 				return err
 			}
-			return a.noteGaps(id, text)
+			a.noteGaps(id, manifest)
+			return nil
 		},
 	}
 	outFlag(cmd, &out)
@@ -116,18 +121,13 @@ func (a *app) pullTape(ctx context.Context, id string) (*tape.Tape, error) {
 }
 
 // noteGaps says on standard error that a pulled tape lacks something.
-func (a *app) noteGaps(id string, text []byte) error {
-	m, err := tape.NewReader(bytes.NewReader(text)).Manifest()
-	if err != nil {
-		return fmt.Errorf("the tape of %s: %w", id, err)
-	}
+func (a *app) noteGaps(id string, m *tape.Manifest) {
 	if m == nil || m.Complete && len(m.Gaps) == 0 {
-		return nil
+		return
 	}
 	gaps := gapTexts(m.Gaps)
 	if n := len(gaps) - 3; n > 0 {
 		gaps = append(gaps[:3], fmt.Sprintf("and %d more", n))
 	}
 	a.note("%s: %s %s", id, gapTitle(m), strings.Join(gaps, "; "))
-	return nil
 }

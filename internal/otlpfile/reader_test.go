@@ -272,3 +272,18 @@ func TestOpenNamesAMissingFile(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+func TestInvalidUTF8Survives(t *testing.T) {
+	td := ptrace.NewTraces()
+	s := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+	s.SetTraceID([16]byte{1})
+	s.SetSpanID([8]byte{1})
+	s.SetName("caf\xe9")
+	proto, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
+	require.NoError(t, err)
+	for _, in := range [][]byte{proto, []byte(span(",\"name\":\"caf\xe9\""))} {
+		docs, err := readAllDocs(t, in)
+		require.NoError(t, err)
+		assert.Equal(t, "caf\xe9", docs[0].Traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Name())
+	}
+}
