@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -76,7 +77,7 @@ func Start(ctx context.Context, bin, config, dir string, settings ...string) (*C
 func (c *Collector) await(ctx context.Context) error {
 	const patience = 60 * time.Second
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if _, _, err := Get(ctx, c.API+"/v1/tapes?limit=1"); err == nil {
+		if c.answers(ctx) {
 			return nil
 		}
 		select {
@@ -90,6 +91,16 @@ func (c *Collector) await(ctx context.Context) error {
 		}
 	}
 	return errors.Join(fmt.Errorf("no answer from %s in %s", c.API, patience), c.Kill())
+}
+
+// answers reports whether both ends are up: a collector starts its exporters
+// first and its receivers last.
+func (c *Collector) answers(ctx context.Context) bool {
+	if _, _, err := Get(ctx, c.API+"/v1/tapes?limit=1"); err != nil {
+		return false
+	}
+	_, err := c.SendJSON(ctx, []byte("{}"))
+	return err == nil
 }
 
 // Stop ends the collector as a service manager does and waits for it.
@@ -175,10 +186,14 @@ func Eventually(ctx context.Context, within time.Duration, ok func() (bool, erro
 	return errors.Join(fmt.Errorf("did not come true in %s", within), last, ctx.Err())
 }
 
-// FreePorts asks the system for n ports nobody listens on.
+// handedOut remembers ports, so that two collectors that start at the same time
+// do not get the same.
+var handedOut sync.Map
+
+// FreePorts asks the system for n ports nobody listens on, none of them twice.
 func FreePorts(n int) ([]string, error) {
 	var ports []string
-	for range n {
+	for len(ports) < n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
@@ -188,7 +203,9 @@ func FreePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		ports = append(ports, port)
+		if _, taken := handedOut.LoadOrStore(port, true); !taken {
+			ports = append(ports, port)
+		}
 	}
 	return ports, nil
 }

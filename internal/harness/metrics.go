@@ -18,11 +18,14 @@ func (c *Collector) Sum(ctx context.Context, name string, labels ...string) (flo
 	sum := 0.0
 	scanner := bufio.NewScanner(bytes.NewReader(body))
 	for scanner.Scan() {
-		series, value, ok := strings.Cut(scanner.Text(), "} ")
-		if !ok || !strings.HasPrefix(series, name+"{") && !strings.HasPrefix(series, name+"_total{") {
+		line := scanner.Text()
+		cut := strings.LastIndexByte(line, ' ')
+		if cut < 0 || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if !containsAll(series, labels) {
+		series, value := line[:cut], line[cut+1:]
+		metric, _, _ := strings.Cut(series, "{")
+		if strings.TrimSuffix(metric, "_total") != name || !containsAll(series, labels) {
 			continue
 		}
 		v, err := strconv.ParseFloat(value, 64)
