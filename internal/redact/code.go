@@ -2,12 +2,13 @@ package redact
 
 import "strings"
 
-// typeWords follow a colon or an equals sign in code and documentation.
-var typeWords = set([]string{
-	"string", "str", "int", "integer", "number", "float", "bool", "boolean", "any", "object", "bytes", "byte",
-	"dict", "list", "map", "array", "none", "null", "nil", "undefined", "true", "false", "void", "self", "this",
-	"optional", "required", "unknown", "never", "secretstr", "char", "varchar", "text", "type",
-})
+// plainWords follow a colon or an equals sign in code, documentation and prose:
+// types, states and the small words that begin a sentence.
+var plainWords = set(strings.Fields(`
+	string str int integer number float bool boolean any object bytes byte dict list map array none null nil undefined
+	true false void self this optional required unknown never secretstr char varchar text type
+	yes no on off ok enabled disabled missing invalid expired failed granted denied found
+	the a an is it its and or of in to for not must should can will was are this that your my with from please see you we`))
 
 // roots begin a path to a value: self.token, os.environ, config.password.
 var roots = set([]string{
@@ -34,7 +35,7 @@ func isCode(p *Policy, s string, i int, name string) bool {
 	case next > ' ' && strings.IndexByte(",;\"'`)}]|\\", next) < 0:
 		return false
 	}
-	if typeWords[strings.ToLower(v)] || v == name {
+	if plainWords[strings.ToLower(v)] || strings.EqualFold(v, name) {
 		return true
 	}
 	dot := strings.IndexByte(v, '.')

@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +11,10 @@ import (
 // keyTables say which names are secret. All words are lower case; a phrase is
 // words with one space between.
 type keyTables struct {
-	Phrases []keyPhrase `json:"phrases"`
+	// Phrases maps a type to the phrases that name it, with their marks:
+	// "api key!" stays secret when unknown words follow, "api key+" is also the
+	// end of one word, as in myapikey, and "=auth" is a whole name.
+	Phrases map[string][]string `json:"phrases"`
 	// Before are words that turn the phrase after them into something else:
 	// "has password".
 	Before []string `json:"before"`
@@ -22,18 +27,6 @@ type keyTables struct {
 	Same []string `json:"same"`
 	// Allow are whole names that are never secret.
 	Allow []string `json:"allow,omitempty"`
-}
-
-// keyPhrase is a run of words that names a secret.
-type keyPhrase struct {
-	Words string `json:"words"`
-	Type  string `json:"type"`
-	// Strong phrases stay secret when unknown words follow.
-	Strong bool `json:"strong,omitempty"`
-	// Suffix phrases also match, written as one, the end of a word: myapikey.
-	Suffix bool `json:"suffix,omitempty"`
-	// Whole phrases match names that consist of nothing else.
-	Whole bool `json:"whole,omitempty"`
 }
 
 type keyMatcher struct {
@@ -63,20 +56,41 @@ func newKeyMatcher(t keyTables, off map[string]bool) *keyMatcher {
 	for _, a := range t.Allow {
 		m.allow[strings.Join(splitWords(a), " ")] = true
 	}
-	for _, kp := range t.Phrases {
-		if off[kp.Type] {
+	for typ, list := range t.Phrases {
+		if off[typ] {
 			continue
 		}
-		p := phrase{words: splitWords(kp.Words), typ: kp.Type, strong: kp.Strong, whole: kp.Whole}
-		if len(p.words) == 0 {
-			continue
-		}
-		m.phrases[p.words[0]] = append(m.phrases[p.words[0]], p)
-		if kp.Suffix {
-			m.suffix = append(m.suffix, phrase{words: []string{strings.Join(p.words, "")}, typ: kp.Type, strong: kp.Strong})
+		for _, marked := range list {
+			m.add(typ, marked)
 		}
 	}
+	// Of two phrases that match, the same one must win each time.
+	for _, list := range m.phrases {
+		slices.SortFunc(list, phrase.compare)
+	}
+	slices.SortFunc(m.suffix, phrase.compare)
 	return m
+}
+
+// add reads a phrase with its marks.
+func (m *keyMatcher) add(typ, marked string) {
+	p := phrase{typ: typ}
+	marked, p.whole = strings.CutPrefix(marked, "=")
+	marked, p.strong = strings.CutSuffix(marked, "!")
+	marked, suffix := strings.CutSuffix(marked, "+")
+	if p.words = splitWords(marked); len(p.words) == 0 {
+		return
+	}
+	m.phrases[p.words[0]] = append(m.phrases[p.words[0]], p)
+	if suffix {
+		p.words = []string{strings.Join(p.words, "")}
+		m.suffix = append(m.suffix, p)
+	}
+}
+
+// compare puts longer phrases first.
+func (p phrase) compare(o phrase) int {
+	return cmp.Or(cmp.Compare(len(o.words), len(p.words)), slices.Compare(p.words, o.words), cmp.Compare(p.typ, o.typ))
 }
 
 func set(words []string) map[string]bool {

@@ -4,6 +4,7 @@ import "strings"
 
 const (
 	typeCookie = "cookie"
+	typeSecret = "secret"
 	// typeDir is that of pwd, which is a password or a working directory.
 	typeDir = "pwd"
 )
@@ -103,7 +104,7 @@ var keyRules = []keyRule{
 		},
 	},
 	{
-		typ: "secret",
+		typ: typeSecret,
 		strong: []string{
 			"secret key+", "client secret+", "app secret+", "consumer secret", "shared secret", "webhook secret", "signing secret",
 			"secret access key", "signing key", "encryption key", "master key", "hmac key", "session key", "shared key", "account key",
@@ -168,24 +169,17 @@ const sameWords = `
 
 func builtinKeys() keyTables {
 	t := keyTables{
+		Phrases:     map[string][]string{},
 		Before:      strings.Fields(beforeWords),
 		BeforeToken: strings.Fields(beforeTokenWords),
 		After:       strings.Fields(afterWords),
 		Same:        strings.Fields(sameWords),
 	}
 	for _, r := range keyRules {
-		for i, words := range append(append([]string{}, r.strong...), r.weak...) {
-			t.Phrases = append(t.Phrases, newKeyPhrase(words, r.typ, i < len(r.strong)))
+		for _, p := range r.strong {
+			t.Phrases[r.typ] = append(t.Phrases[r.typ], p+"!")
 		}
+		t.Phrases[r.typ] = append(t.Phrases[r.typ], r.weak...)
 	}
 	return t
-}
-
-// newKeyPhrase reads the marks of a phrase: "=auth" is a whole name, "api key+"
-// is also the end of a word, as in myapikey.
-func newKeyPhrase(words, typ string, strong bool) keyPhrase {
-	p := keyPhrase{Type: typ, Strong: strong}
-	words, p.Whole = strings.CutPrefix(words, "=")
-	p.Words, p.Suffix = strings.CutSuffix(words, "+")
-	return p
 }

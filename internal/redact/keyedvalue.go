@@ -27,17 +27,21 @@ func (k *keyedScan) take(q pair) {
 	switch {
 	case q.literal:
 		return
-	case q.quoted && (s[i] == '{' || s[i] == '[' && placeholderLen(s[i:]) == 0 || s[i] == '('):
-		k.container(i, q.typ)
+	case s[i] == '{' || s[i] == '[' && placeholderLen(s[i:]) == 0 || s[i] == '(':
+		if !beginsVariable(s[i:]) {
+			k.container(i, q)
+		}
 		return
 	case !q.quoted && (!q.query && isCode(k.p, s, i, q.name) || beginsVariable(s[i:])):
 		return
 	}
 	b := valueEnd(s, i, q)
 	switch v := s[i:b]; {
-	case v == "" || !q.quoted && isVariable(v):
+	case v == "" || !q.quoted && (isVariable(lastWord(v)) || beginsVariable(s[i+len(v)-len(lastWord(v)):])):
 	case q.typ == typeDir && isFilePath(v):
 		k.done = b
+	case q.typ == typeCookie && q.header && !q.quoted && strings.IndexByte(v, '=') < 0:
+		// A header of cookies has names and values.
 	case q.quoted && isScalar(v):
 		k.scalar(i, b, q.typ)
 	default:
@@ -165,10 +169,18 @@ func (k *keyedScan) scalar(a, b int, typ string) {
 	}
 }
 
+// lastWord is what follows the scheme of credentials: "x" of "Bearer x".
+func lastWord(v string) string { return v[strings.LastIndexByte(v, ' ')+1:] }
+
 // container replaces the leaves of a literal map or list at s[i], which ends
-// where its brackets close or where the text was cut.
-func (k *keyedScan) container(i int, typ string) {
+// where its brackets close or where the text was cut. After a bare name, which
+// may be prose, it ends with its line.
+func (k *keyedScan) container(i int, q pair) {
+	typ := q.typ
 	s := k.s[:min(len(k.s), i+maxContainer)]
+	if n := strings.IndexByte(s[i:], '\n'); n >= 0 && !q.quoted {
+		s = s[:i+n]
+	}
 	if describesSchema(s[i:min(len(s), i+maxName)]) {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tapedeck/tapedeck/tape"
@@ -64,7 +65,7 @@ func New(cfg Config) (*Policy, error) {
 	}
 	set := ruleSet{Version: engineVersion, Keys: builtinKeys(), Allow: cfg.Allow, Disable: cfg.Disable}
 	for _, k := range cfg.Keys {
-		set.Keys.Phrases = append(set.Keys.Phrases, keyPhrase{Words: k, Type: "secret", Strong: true, Suffix: true})
+		set.Keys.Phrases[typeSecret] = append(set.Keys.Phrases[typeSecret], strings.Join(splitWords(k), " ")+"+!")
 	}
 	set.Keys.Allow = append(set.Keys.Allow, cfg.AllowKeys...)
 	set.Custom = cfg.Rules

@@ -332,6 +332,11 @@ var headerRules = []builtinRule{
 		pos:  []string{"Basic ·dXNlcjpwYXNzd29yZA=="},
 		neg:  []string{"Basic", "basic understanding", "Basic authentication", "basic programming"},
 	},
+	{
+		Rule: rule(typePassword, `(?:-u|--user) ["']?[A-Za-z0-9._@+-]{1,64}:([^\s"':/]{3,128})`, "word", "-u ", "--user "),
+		pos:  []string{"curl -u bob:hunter2 https://x.test", `curl --user "bob:hunter2" x`},
+		neg:  []string{"docker run -u 1000:1000 x", "sort -u names", "curl -u bob:$PASSWORD x", "git push -u origin main"},
+	},
 }
 
 func knownType(t string) bool {

@@ -23,6 +23,7 @@ var validators = map[string]func(string) bool{
 	"entropy": func(s string) bool { return entropy(s) >= 3 },
 	"mixed":   mixed,
 	"basic":   basicCredentials,
+	"word":    func(s string) bool { return digitsEnd(s, 0) < len(s) && !isVariable(s) },
 }
 
 // isCard reports whether s, digits only, is a payment card number: the length
