@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -151,33 +150,4 @@ func FuzzDiff(f *testing.F) {
 			t.Fatalf("%s and %s: %v", x, y, list)
 		}
 	})
-}
-
-func BenchmarkHit(b *testing.B) {
-	for _, size := range []int{10, 1000, 100_000} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			records := make([]tape.Record, size)
-			for i := range records {
-				records[i] = tape.Record{
-					Seq: i + 1, Tool: "fetch", Result: raw(`{"status":200}`),
-					Args: raw(fmt.Sprintf(`{"id":%d,"body":"%s"}`, i, strings.Repeat("word ", 195))),
-				}
-			}
-			order := rand.Perm(size)
-			var s *Session
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				if n%size == 0 {
-					b.StopTimer()
-					s = start(b, &tape.Tape{Records: records})
-					b.StartTimer()
-				}
-				if _, err := s.Ask(ctx, Request{Tool: "fetch", Args: records[order[n%size]].Args}); err != nil {
-					b.Fatal(err)
-				}
-				n++
-			}
-		})
-	}
 }
