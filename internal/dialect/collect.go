@@ -89,6 +89,7 @@ func mergeDeliveries(all []Span) Span {
 		return cmp.Or(
 			cmp.Compare(b.EndTimestamp(), a.EndTimestamp()),
 			cmp.Compare(b.Attributes().Len(), a.Attributes().Len()),
+			cmp.Compare(b.Events().Len(), a.Events().Len()),
 			cmp.Compare(b.Name(), a.Name()),
 			bytes.Compare(fingerprint(b), fingerprint(a)),
 		)
@@ -125,6 +126,7 @@ func mergeInto(to, from ptrace.Span) {
 			v.CopyTo(have)
 		}
 	}
+	more := false
 events:
 	for i := range from.Events().Len() {
 		e := from.Events().At(i)
@@ -134,8 +136,11 @@ events:
 			}
 		}
 		e.CopyTo(to.Events().AppendEmpty())
+		more = true
 	}
-	to.Events().Sort(func(a, b ptrace.SpanEvent) bool { return a.Timestamp() < b.Timestamp() })
+	if more {
+		to.Events().Sort(func(a, b ptrace.SpanEvent) bool { return a.Timestamp() < b.Timestamp() })
+	}
 }
 
 func worseStatus(a, b ptrace.Status) bool {
