@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The command builds in seconds because it links no collector service code:
-// of the collector only pdata, and the feature gates that pdata needs.
+// The command stays small: of the collector it links pdata alone, and the
+// feature gates that pdata needs.
 func TestNoCollectorServiceCodeIsLinked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command")
