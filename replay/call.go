@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -76,13 +77,22 @@ func (s *Session) Call(ctx context.Context, tool string, args any, live Func, op
 	return orNull(answer.Result), nil
 }
 
-// Do is [Session.Call] for a live function and a result of a type of its own. A
-// result that came back beside a failure is decoded too, if it fits.
+// Do is [Session.Call] for a live function and a result of a type of its own. The
+// result passes through JSON also when the call ran live, so that a replay gives
+// what the recording gave. One that came back beside a failure is decoded too, if
+// it fits.
 func Do[T any](ctx context.Context, s *Session, tool string, args any, live func(context.Context) (T, error), options ...CallOption) (T, error) {
 	var result T
 	var run Func
 	if live != nil {
-		run = func(ctx context.Context) (any, error) { return live(ctx) }
+		run = func(ctx context.Context) (any, error) {
+			value, err := live(ctx)
+			if err != nil && reflect.ValueOf(&value).Elem().IsZero() {
+				// What goes with a failure by convention is no result.
+				return nil, err
+			}
+			return value, err
+		}
 	}
 	text, err := s.Call(ctx, tool, args, run, options...)
 	if text != nil {

@@ -60,29 +60,24 @@ func (f *tapeFile) abandon() error {
 
 // finish syncs and closes the file; a manifest replaces the first line, by a
 // new file that takes the place of the old one at once.
-func (f *tapeFile) finish(manifest *tape.Manifest) (err error) {
-	err = f.file.Sync()
-	if err == nil && manifest != nil {
-		err = f.replaceManifest(manifest)
+func (f *tapeFile) finish(manifest *tape.Manifest) error {
+	err := f.file.Sync()
+	if err != nil || manifest == nil {
+		return errors.Join(err, f.file.Close())
 	}
-	return errors.Join(err, f.file.Close())
-}
-
-func (f *tapeFile) replaceManifest(manifest *tape.Manifest) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*")
 	if err != nil {
-		return err
+		return errors.Join(err, f.file.Close())
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-	err = errors.Join(f.copyTo(temp, manifest), temp.Sync(), temp.Close())
+	// Not every system lets an open file be replaced.
+	err = errors.Join(f.copyTo(temp, manifest), temp.Sync(), temp.Close(), f.file.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), f.path)
+	}
 	if err != nil {
-		return err
+		err = errors.Join(err, os.Remove(temp.Name()))
 	}
-	return os.Rename(temp.Name(), f.path)
+	return err
 }
 
 func (f *tapeFile) copyTo(out io.Writer, manifest *tape.Manifest) error {

@@ -20,10 +20,8 @@ const recorderName = "tapedeck replay"
 
 // live runs a call and appends it to the tape.
 func (s *Session) live(ctx context.Context, c *call, request *Request, hits []redact.Hit) (Answer, error) {
-	sideEffect := s.startLive(c, request)
 	r := &tape.Record{
-		Tool: c.tool, Args: c.args, SideEffect: sideEffect, ToolCallID: request.ToolCallID,
-		Redacted: redactedPaths("args", hits),
+		Tool: c.tool, Args: c.args, ToolCallID: request.ToolCallID, Redacted: redactedPaths("args", hits),
 	}
 	if c.kind != tape.KindTool {
 		r.Kind = c.kind
@@ -37,11 +35,7 @@ func (s *Session) live(ctx context.Context, c *call, request *Request, hits []re
 	if err != nil {
 		return Answer{}, fmt.Errorf("replay: %s: %w", c.tool, err)
 	}
-	if s.cfg.mode == ModeReplayRecord {
-		s.mu.Lock()
-		s.deck.noteLive(callKey{c.kind, c.key}, slot.seq)
-		s.mu.Unlock()
-	}
+	r.SideEffect = s.startLive(c, request, slot.seq)
 
 	answer := Answer{Live: true}
 	// A live function that panics is recorded as failed, and the slot freed.
@@ -75,9 +69,12 @@ func validJSON(text json.RawMessage) error {
 }
 
 // startLive counts a live call and returns whether it has a side effect.
-func (s *Session) startLive(c *call, request *Request) *bool {
+func (s *Session) startLive(c *call, request *Request, seq int) *bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.cfg.mode == ModeReplayRecord {
+		s.deck.noteLive(callKey{c.kind, c.key}, seq)
+	}
 	sideEffect := request.SideEffect
 	if sideEffect == nil {
 		if known, ok := s.deck.effects[c.tool]; ok {

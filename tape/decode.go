@@ -163,6 +163,9 @@ func (r *Record) setBodies(value []byte) error {
 			return &MemberError{Member: "body", Reason: err.Error()}
 		}
 	}
+	if len(texts) > 2 {
+		return &MemberError{Member: "body", Reason: fmt.Sprintf("want one or two, got %d", len(texts))}
+	}
 	for _, text := range texts {
 		if text[0] != '{' {
 			return wrongType("body", "an object or an array of objects", text)

@@ -16,6 +16,8 @@ var (
 	ErrTruncated = errors.New("the tape is cut in the middle of its last line")
 	// ErrTooLong is a line over the reader's bound.
 	ErrTooLong = errors.New("line too long")
+	// ErrTooMany is a tape with more records than may be held in memory.
+	ErrTooMany = errors.New("too many records")
 )
 
 // SyntaxError names the line of a tape that cannot be read, and why. Its cause
@@ -31,9 +33,15 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line,
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// DefaultMaxLine is the longest line a reader accepts unless told otherwise,
-// in bytes.
-const DefaultMaxLine = 1 << 30
+const (
+	// DefaultMaxLine is the longest line a reader accepts unless told otherwise,
+	// in bytes.
+	DefaultMaxLine = 1 << 30
+	// DefaultMaxRecords is how many records [ReadAll] accepts unless told
+	// otherwise. A record takes some 600 bytes of memory even if it takes only
+	// three in the file.
+	DefaultMaxRecords = 1 << 20
+)
 
 // ReaderOption changes how a tape is read.
 type ReaderOption func(*Reader)
@@ -47,12 +55,23 @@ func MaxLine(bytes int) ReaderOption {
 	}
 }
 
+// MaxRecords bounds the records that [ReadAll] and [ReadFile] hold; zero or less
+// leaves [DefaultMaxRecords]. It does not bound [Reader.Next], which holds one.
+func MaxRecords(records int) ReaderOption {
+	return func(r *Reader) {
+		if records > 0 {
+			r.maxRecords = records
+		}
+	}
+}
+
 // Reader reads a tape line by line and holds one line at a time. It accepts a
 // byte order mark, CRLF and blank lines. Memory is a small multiple of the
 // longest line really read, whatever the text claims.
 type Reader struct {
-	in      *bufio.Reader
-	maxLine int
+	in         *bufio.Reader
+	maxLine    int
+	maxRecords int
 	// line counts the lines read, buf holds the current one.
 	line int
 	buf  []byte
@@ -66,7 +85,7 @@ type Reader struct {
 
 // NewReader returns a reader of the tape in in.
 func NewReader(in io.Reader, options ...ReaderOption) *Reader {
-	r := &Reader{in: bufio.NewReaderSize(in, 64<<10), maxLine: DefaultMaxLine}
+	r := &Reader{in: bufio.NewReaderSize(in, 64<<10), maxLine: DefaultMaxLine, maxRecords: DefaultMaxRecords}
 	for _, option := range options {
 		option(r)
 	}
@@ -221,6 +240,8 @@ func ReadAll(in io.Reader, options ...ReaderOption) (*Tape, error) {
 			return t, nil
 		case err != nil:
 			return nil, err
+		case len(t.Records) == r.maxRecords:
+			return nil, &SyntaxError{Line: r.line, Err: fmt.Errorf("%w: over %d", ErrTooMany, r.maxRecords)}
 		}
 		t.Records = append(t.Records, *record)
 	}

@@ -143,6 +143,8 @@ func TestReadRefuses(t *testing.T) {
 		"type of side_effect":   {`{"side_effect":"yes"}`, 1, nil, `member "side_effect": want true, false or null`},
 		"type of redacted":      {`{"redacted":[1]}`, 1, nil, `member "redacted": want a list of strings`},
 		"type of body":          {`{"body":[1]}`, 1, nil, `member "body": want an object or an array of objects, got 1`},
+		"three bodies":          {`{"body":[{},{},{}]}`, 1, nil, `member "body": want one or two, got 3`},
+		"too many records":      {"{}\n{}\n{}\n{}", 4, ErrTooMany, "line 4: too many records: over 3"},
 		"type in a body":        {`{"body":{"bytes":"x"}}`, 1, nil, `member "body.bytes"`},
 		"type in a manifest":    {`{"tape":"1","service":4}`, 1, nil, `line 1: member "service": want string, got number`},
 		"type deep in manifest": {`{"tape":"1","failure":{"seq":"x"}}`, 1, nil, `member "seq": want int, got string`},
@@ -152,6 +154,9 @@ func TestReadRefuses(t *testing.T) {
 			var options []ReaderOption
 			if errors.Is(c.is, ErrTooLong) {
 				options = append(options, MaxLine(64), MaxLine(0))
+			}
+			if errors.Is(c.is, ErrTooMany) {
+				options = append(options, MaxRecords(3), MaxRecords(0))
 			}
 			_, err := ReadAll(strings.NewReader(c.text), options...)
 			var at *SyntaxError
