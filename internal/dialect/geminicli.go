@@ -28,7 +28,7 @@ func (geminiCLI) Kind(s *Span) (Kind, bool) {
 }
 
 func (geminiCLI) Read(s *Span) Call {
-	c := Call{Fix: `"telemetry": {"logPrompts": true}`, Wrapped: true, Agent: s.marks.agent}
+	c := Call{Fix: `"telemetry": {"logPrompts": true}`, Wrapped: true, Agent: s.agentName}
 	switch s.op {
 	case "tool_call":
 		geminiTool(s, &c)

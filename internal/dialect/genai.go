@@ -92,7 +92,7 @@ func genAIModel(s *Span, c *Call) {
 	}
 	c.Model = s.Str("gen_ai.request.model")
 	c.ResponseModel = s.Str("gen_ai.response.model")
-	c.Agent, c.AgentVersion = s.agent, s.Str("gen_ai.agent.version")
+	c.Agent, c.AgentVersion = s.agentName, s.Str("gen_ai.agent.version")
 	if kind, ok := (genAI{}).Kind(s); ok && kind != KindModel {
 		return
 	}

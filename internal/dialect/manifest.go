@@ -190,8 +190,8 @@ func (r *run) agent() (name, version string) {
 		}
 	}
 	for _, n := range r.nodes {
-		if n.Span != nil && n.marks.agent != "" {
-			return n.marks.agent, ""
+		if n.Span != nil && n.agentName != "" {
+			return n.agentName, ""
 		}
 	}
 	return "", ""

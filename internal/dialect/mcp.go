@@ -23,13 +23,13 @@ func (mcp) Kind(s *Span) (Kind, bool) {
 }
 
 func (mcp) Read(s *Span) Call {
-	c := Call{Fix: genAIFix, Server: s.Span.Kind() == ptrace.SpanKindServer}
+	c := Call{Fix: genAIFix, Server: s.Kind() == ptrace.SpanKindServer}
 	genAITool(s, &c)
 	c.Tool = s.Str("gen_ai.tool.name", "mcp.tool.name")
 	if c.Tool == "" {
 		c.Tool = strings.TrimSpace(strings.TrimPrefix(s.Name(), "tools/call"))
 	}
-	c.Agent = s.marks.agent
+	c.Agent = s.agentName
 	args, _ := decodeArgs(s.content(pythonText, "mcp.tool.arguments", "mcp.request.argument"))
 	c.Args.fill(args)
 	if !c.Result.Present() {

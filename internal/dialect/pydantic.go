@@ -54,7 +54,7 @@ func (pydanticAI) Read(s *Span) Call {
 			c.Tools = toolDefinitions(s.Value("model_request_parameters").At("function_tools"))
 		}
 	case KindAgent:
-		c.Agent = firstOf(s.marks.agent, s.Str("agent_name"))
+		c.Agent = firstOf(s.agentName, s.Str("agent_name"))
 	}
 	return c
 }

@@ -37,7 +37,7 @@ type marks struct {
 	spanType   string // span.type
 	conv       string
 	convRank   int
-	agent      string
+	agentName  string // gen_ai.agent.name
 	errorType  string
 	toolName   bool // gen_ai.tool.name is there
 	toolCall   bool // tool_name and call_id are there
@@ -83,7 +83,7 @@ func (s *Span) scan() {
 		case "span.type":
 			m.spanType = v.Str()
 		case "gen_ai.agent.name":
-			m.agent = v.Str()
+			m.agentName = v.Str()
 		case "error.type":
 			m.errorType = v.Str()
 		case "gen_ai.tool.name":

@@ -38,7 +38,7 @@ func (traceloop) Kind(s *Span) (Kind, bool) {
 }
 
 func (traceloop) Read(s *Span) Call {
-	c := Call{Fix: "TRACELOOP_TRACE_CONTENT=true", Agent: s.marks.agent}
+	c := Call{Fix: "TRACELOOP_TRACE_CONTENT=true", Agent: s.agentName}
 	kind, _ := (traceloop{}).Kind(s)
 	switch kind {
 	case KindTool:

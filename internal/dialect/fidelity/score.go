@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -95,9 +96,23 @@ func (s *Score) tools(want Want, recs []located) {
 	}
 }
 
-// together reports whether two calls overlap in time.
+// together reports whether two calls overlap in time, or start at the same
+// moment.
 func together(a, b located) bool {
-	return a.run == b.run && (a.Fidelity == tape.FidelitySynthesised || a.Done < b.Seq || a.Start <= b.Start)
+	if a.run != b.run {
+		return false
+	}
+	aStart, aEnd := interval(a)
+	bStart, bEnd := interval(b)
+	return aStart.Equal(bStart) || aStart.Before(bEnd) && bStart.Before(aEnd)
+}
+
+func interval(r located) (start, end time.Time) {
+	start, err := time.Parse(time.RFC3339Nano, r.Start)
+	if err != nil {
+		return time.Time{}, time.Time{}
+	}
+	return start, start.Add(time.Duration(r.MS * float64(time.Millisecond)))
 }
 
 // pick finds the record of a wanted call: by span, by id, then by name and

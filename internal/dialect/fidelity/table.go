@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -37,9 +38,7 @@ func ReadExceptions(name string) ([]Exception, error) {
 // a miss.
 func Unexplained(scores []Score, exceptions []Exception) (misses []Miss, stale []Exception) {
 	used := make([]bool, len(exceptions))
-	known := map[string]bool{}
 	for _, s := range scores {
-		known[s.Case] = true
 	next:
 		for _, m := range s.Misses {
 			for i, e := range exceptions {
@@ -52,7 +51,7 @@ func Unexplained(scores []Score, exceptions []Exception) (misses []Miss, stale [
 		}
 	}
 	for i, e := range exceptions {
-		if !used[i] && known[e.Case] {
+		if !used[i] {
 			stale = append(stale, e)
 		}
 	}
@@ -61,31 +60,31 @@ func Unexplained(scores []Score, exceptions []Exception) (misses []Miss, stale [
 
 // Print writes a table of cases by field: right of compared.
 func Print(w io.Writer, scores []Score) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(tw, "case")
-	for _, f := range Fields {
-		fmt.Fprintf(tw, "\t%s", f)
-	}
-	fmt.Fprintln(tw)
 	total := Score{Case: "all", Right: map[string]int{}, Of: map[string]int{}}
-	row := func(s Score) {
-		fmt.Fprint(tw, s.Case)
-		for _, f := range Fields {
-			if s.Of[f] == 0 {
-				fmt.Fprint(tw, "\t-")
-			} else {
-				fmt.Fprintf(tw, "\t%d/%d", s.Right[f], s.Of[f])
-			}
-		}
-		fmt.Fprintln(tw)
-	}
+	rows := []string{"case\t" + strings.Join(Fields, "\t")}
 	for _, s := range scores {
-		row(s)
+		rows = append(rows, s.row())
 		for _, f := range Fields {
 			total.Right[f] += s.Right[f]
 			total.Of[f] += s.Of[f]
 		}
 	}
-	row(total)
+	rows = append(rows, total.row())
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(tw, strings.Join(rows, "\n")+"\n"); err != nil {
+		return err
+	}
 	return tw.Flush()
+}
+
+func (s Score) row() string {
+	cells := []string{s.Case}
+	for _, f := range Fields {
+		if s.Of[f] == 0 {
+			cells = append(cells, "-")
+		} else {
+			cells = append(cells, fmt.Sprintf("%d/%d", s.Right[f], s.Of[f]))
+		}
+	}
+	return strings.Join(cells, "\t")
 }

@@ -198,8 +198,8 @@ func (p *pyParser) quoted() (string, error) {
 	var b []byte
 	for p.i < len(p.s) {
 		c := p.s[p.i]
-		switch {
-		case c == quote:
+		switch c {
+		case quote:
 			if b == nil {
 				s := p.s[start:p.i]
 				p.i++
@@ -207,9 +207,9 @@ func (p *pyParser) quoted() (string, error) {
 			}
 			p.i++
 			return string(b), nil
-		case c == '\n':
+		case '\n':
 			return "", ErrSyntax
-		case c == '\\':
+		case '\\':
 			if b == nil {
 				b = append(make([]byte, 0, p.i-start+32), p.s[start:p.i]...)
 			}

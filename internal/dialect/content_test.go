@@ -1,0 +1,131 @@
+package dialect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+func TestEmptyArgumentsAreFilledFromTheRequest(t *testing.T) {
+	tp := one(t,
+		agentSpan(1, 0, 50),
+		chat(2, 1, 1, 5, "["+user+"]", "["+asks("c", "search", `{"q":"x"}`)+"]"),
+		tool(3, 1, 6, 9, "search", attrs{"gen_ai.tool.call.id": "c", "gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": `"r"`}),
+	)
+	r := toolRecords(tp)[0]
+	assert.JSONEq(t, `{"q":"x"}`, string(r.Args))
+	assert.Equal(t, "{}", r.ArgsRaw, "what the span said is kept")
+	assert.Equal(t, tape.FidelityRebuilt, r.Fidelity)
+}
+
+func TestArgumentsNeedNotBeObjects(t *testing.T) {
+	for text, want := range map[string]string{
+		`[1,2,3]`: `[1,2,3]`, `null`: `null`, `42`: `42`, `plain words`: `"plain words"`, `"{\"a\":1}"`: `{"a":1}`,
+		`{'a': None}`: `{"a":null}`, ``: `""`, `{"args":[],"kwargs":{"a":1}}`: `{"a":1}`, `{"args":["x"],"kwargs":{"a":1}}`: `{"args":["x"],"kwargs":{"a":1}}`,
+	} {
+		r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": text, "gen_ai.tool.call.result": "1"})).Records
+		require.Len(t, r, 1, text)
+		assert.Equal(t, want, string(r[0].Args), text)
+		key, err := tape.Key("x", r[0].Args)
+		require.NoError(t, err)
+		assert.Equal(t, key, r[0].Key)
+	}
+}
+
+func TestVerbatimTextIsKeptWhereAnythingChanged(t *testing.T) {
+	for text, raw := range map[string]string{
+		`{"b":1,"a":2}`:                     "",
+		`{'b': 1}`:                          `{'b': 1}`,
+		`{"args":[],"kwargs":{"a":1}}`:      `{"args":[],"kwargs":{"a":1}}`,
+		`{"tool_name":"x","arguments":[1]}`: `{"tool_name":"x","arguments":[1]}`,
+	} {
+		r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": text})).Records[0]
+		assert.Equal(t, raw, r.ArgsRaw, text)
+	}
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": `{"b":1,"a":2}`, "gen_ai.tool.call.result": "1"})).Records[0]
+	assert.Equal(t, `{"b":1,"a":2}`, string(r.Args), "members keep their order")
+	assert.Equal(t, tape.FidelityExact, r.Fidelity)
+}
+
+func TestCutContentIsTruncatedAndNoFailure(t *testing.T) {
+	for _, text := range []string{`{"url":"https://exam`, `{'url': 'https://exam`, `{"a":"b"...[TRUNCATED: original length 20000]`, `[{"a":1},…`} {
+		tp := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": text, "gen_ai.tool.call.result": text}))
+		r := tp.Records[0]
+		assert.Equal(t, tape.FidelityTruncated, r.Fidelity, text)
+		assert.Nil(t, r.Error, text)
+		assert.Equal(t, text, r.ArgsRaw)
+		assert.Len(t, tp.Manifest.Gaps, 2)
+	}
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": `{}`, "gen_ai.tool.call.result": "no change since..."})).Records[0]
+	assert.Equal(t, tape.FidelityExact, r.Fidelity, "prose that ends in dots is whole")
+}
+
+func TestDroppedAttributesAreNamed(t *testing.T) {
+	span := tool(1, 0, 0, 1, "x", nil)
+	span.dropped = 40
+	gaps := one(t, span).Manifest.Gaps
+	require.NotEmpty(t, gaps)
+	assert.Contains(t, gaps[0].Why, "dropped at a limit")
+}
+
+func TestPlaceholdersAreNoValues(t *testing.T) {
+	tp := one(t, sp{id: 1, from: 0, to: 1, name: "x", attrs: attrs{
+		"openinference.span.kind": "TOOL", "tool.name": "x", "input.value": "__REDACTED__", "output.value": "__REDACTED__",
+	}})
+	r := tp.Records[0]
+	assert.Nil(t, r.Args)
+	assert.Nil(t, r.Result)
+	assert.Equal(t, tape.FidelityRedacted, r.Fidelity)
+	assert.Equal(t, "hidden by the instrumentation", tp.Manifest.Gaps[0].Why)
+	assert.Contains(t, tp.Manifest.Gaps[0].Fix, "OPENINFERENCE_HIDE_INPUTS")
+}
+
+func TestRedactedValuesAreListed(t *testing.T) {
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{
+		"gen_ai.tool.call.arguments": `{"auth":{"token":"[REDACTED:secret]"},"list":["a","[REDACTED:email]"],"pin":0}`,
+		"gen_ai.tool.call.result":    `"mail [REDACTED:email] sent"`,
+		"tape.redacted":              []any{"attributes.gen_ai.tool.call.arguments.auth.token", "attributes.gen_ai.tool.call.arguments.pin", "attributes.other"},
+	})).Records[0]
+	assert.Equal(t, []string{"args.auth.token", "args.list[1]", "result", "args.pin"}, r.Redacted)
+	assert.Equal(t, tape.FidelityRedacted, r.Fidelity)
+	assert.NotEmpty(t, r.Key)
+}
+
+func TestRedactedPathsLeadThroughRemovedWrappers(t *testing.T) {
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{
+		"gen_ai.tool.call.arguments": `{"args":[],"kwargs":{"pin":0}}`,
+		"tape.redacted":              []any{"attributes.gen_ai.tool.call.arguments.kwargs.pin"},
+	})).Records[0]
+	assert.Equal(t, []string{"args.pin"}, r.Redacted)
+}
+
+func TestBodiesAreKeptByReference(t *testing.T) {
+	sum := strings.Repeat("ab", 32)
+	tp := one(t, tool(1, 0, 0, 1, "x", attrs{
+		"gen_ai.tool.call.arguments": "{}",
+		"gen_ai.tool.call.result":    "tape-blob:sha256:" + sum + ":70000:application/json",
+	}))
+	r := tp.Records[0]
+	assert.Equal(t, []tape.Body{{SHA256: sum, Bytes: 70000, MediaType: "application/json"}}, r.Bodies)
+	assert.Nil(t, r.Result)
+	assert.Equal(t, tape.FidelityExact, r.Fidelity)
+	assert.True(t, tp.Manifest.Complete)
+	for _, text := range []string{"tape-blob:sha256:xyz:1:a", "tape-blob:sha256:" + sum + ":-1:a", "tape-blob:sha256:" + sum} {
+		_, ok := parseBody(text)
+		assert.False(t, ok, text)
+	}
+}
+
+func TestEarlierTapeAttributesAreNotContent(t *testing.T) {
+	span := tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "1"})
+	want := one(t, span)
+	span.attrs["tape.kind"], span.attrs["tape.key"], span.attrs["tape.seq"] = "tool", "x:000000000000", 9
+	span.attrs["tape.outcome"], span.attrs["tape.trigger"] = "succeeded", "idle"
+	got := one(t, span)
+	assert.Equal(t, want.Records, got.Records)
+	assert.Equal(t, tape.TriggerIdle, got.Manifest.Trigger)
+}
