@@ -62,14 +62,14 @@ func (p *Policy) Member(c Context, name string) Context {
 	case schemaPropsMode:
 		return Context{typ: c.typ, mode: schemaMode}
 	}
-	typ, secret := p.KeySecret(name)
+	j := p.keys.judge(name)
 	switch {
-	case secret && c.props:
-		return Context{typ: typ, mode: schemaMode}
-	case secret:
-		return Context{typ: typ, mode: secretMode}
+	case j.secret && c.props:
+		return Context{typ: j.typ, mode: schemaMode}
+	case j.secret:
+		return Context{typ: j.typ, mode: secretMode}
 	}
-	return Context{props: schemaMaps[name], id: isIDName(name)}
+	return Context{props: j.schema, id: j.id}
 }
 
 // Element is the context of the elements of an array.

@@ -38,7 +38,7 @@ type keyMatcher struct {
 	after       map[string]bool
 	same        map[string]bool
 	allow       map[string]bool
-	cache       nameCache
+	names       nameCache
 }
 
 type phrase struct {

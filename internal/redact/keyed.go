@@ -12,9 +12,12 @@ const (
 // keyed finds names with their values in text that is not JSON, or no longer:
 // query strings, headers, command lines, log lines, assignments, Python and
 // JavaScript literals, XML elements, JSON that was cut.
-func (p *Policy) keyed(s string, out []span) []span {
+func (p *Policy) keyed(s string, seen forms, out []span) []span {
 	k := keyedScan{p: p, s: s, out: out}
-	for _, sep := range [...]string{":", "=", ">", "--"} {
+	for n, sep := range [...]string{":", "=", ">", "--"} {
+		if seen&(formColon<<n) == 0 {
+			continue
+		}
 		k.done = 0
 		for i := 0; ; {
 			j := strings.Index(s[i:], sep)

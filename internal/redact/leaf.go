@@ -35,10 +35,14 @@ func (p *Policy) Number(c Context, lit string) (typ string, secret bool) {
 
 // Name redacts a member name and appends what it replaced to hits.
 func (p *Policy) Name(name string, hits *Hits) string {
-	if p.shortNames && isShortName(name) {
+	if p.shortNames && isShortName(name) || p.clean.has(name) {
 		return name
 	}
-	return p.text(name, maxNesting, hits)
+	out := p.text(name, maxNesting, hits)
+	if out == name {
+		p.clean.add(name)
+	}
+	return out
 }
 
 // isShortName reports whether a name is too short and too plain for any

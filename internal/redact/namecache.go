@@ -15,31 +15,52 @@ type nameCache struct {
 
 const cacheBits = 12
 
+// judged is what a name says about its value.
 type judged struct {
-	name string
-	typ  string
-	ok   bool
+	name   string
+	typ    string
+	secret bool
+	// schema: the members of the value are those of a JSON schema; see Context.
+	schema bool
+	// id: the value is an identifier.
+	id bool
 }
 
 var seed = maphash.MakeSeed()
 
-func (c *nameCache) slot(name string) *atomic.Pointer[judged] {
-	return &c.slots[maphash.String(seed, name)>>(64-cacheBits)]
-}
+func hashName(name string) uint64 { return maphash.String(seed, name) >> (64 - cacheBits) }
 
-// lookup returns the judgement on a name, by judge if it is not known yet.
-func (m *keyMatcher) lookup(name string) (typ string, ok bool) {
-	slot := m.cache.slot(name)
+// judge looks a name up, or judges it if it is not known yet.
+func (m *keyMatcher) judge(name string) judged {
+	slot := &m.names.slots[hashName(name)]
 	if j := slot.Load(); j != nil && j.name == name {
-		return j.typ, j.ok
+		return *j
 	}
-	words, dot := splitName(withoutPlaceholders(name))
-	typ, ok = m.match(words, dot)
+	j := judged{name: name, schema: schemaMaps[name], id: isIDName(name)}
+	j.typ, j.secret = m.match(splitName(withoutPlaceholders(name)))
 	if len(name) <= maxName {
 		// The name may be part of a buffer that is used again.
-		slot.Store(&judged{strings.Clone(name), typ, ok})
+		j.name = strings.Clone(name)
+		slot.Store(&j)
 	}
-	return typ, ok
+	return j
+}
+
+// cleanNames remembers names that hold no secret themselves.
+type cleanNames struct {
+	slots [1 << cacheBits]atomic.Pointer[string]
+}
+
+func (c *cleanNames) has(name string) bool {
+	known := c.slots[hashName(name)].Load()
+	return known != nil && *known == name
+}
+
+func (c *cleanNames) add(name string) {
+	if len(name) <= maxName {
+		own := strings.Clone(name)
+		c.slots[hashName(name)].Store(&own)
+	}
 }
 
 // withoutPlaceholders takes placeholders out of a name: the types in them are

@@ -41,6 +41,8 @@ type Policy struct {
 	off   map[string]bool
 	// cards: the rule for card numbers is on.
 	cards bool
+	// clean remembers names that hold no secret themselves.
+	clean cleanNames
 	// shortNames: no rule matches inside short plain names.
 	shortNames bool
 	manifest   tape.Redaction
@@ -137,5 +139,6 @@ func FromManifest(m *tape.Redaction) (*Policy, error) {
 // KeySecret reports whether a member of that name holds a secret, and of which
 // type.
 func (p *Policy) KeySecret(name string) (typ string, ok bool) {
-	return p.keys.lookup(name)
+	j := p.keys.judge(name)
+	return j.typ, j.secret
 }

@@ -43,15 +43,32 @@ type keyword struct {
 	form forms
 }
 
-// forms are what is worth looking for in a text, as bits.
-type forms uint8
+// forms are what is worth looking for in a text, as bits. The first ones have a
+// single byte for a sign, which the pass over the text collects as it goes.
+type forms uint16
 
 const (
-	formJWT forms = 1 << iota
+	formAt forms = 1 << iota
+	formDigit
+	formColon
+	formEquals
+	formGreater
+	formDash
+	formJWT
 	formPEM
 	formURL
 	formQuotedAt
+
+	formName = formColon | formEquals | formGreater | formDash
 )
+
+var byteForms = func() (t [256]forms) {
+	for c := '0'; c <= '9'; c++ {
+		t[c] = formDigit
+	}
+	t['@'], t[':'], t['='], t['>'], t['-'] = formAt, formColon, formEquals, formGreater, formDash
+	return t
+}()
 
 var formSigns = map[string]forms{jwtHead: formJWT, pemBegin: formPEM, "://": formURL, "%40": formQuotedAt}
 
@@ -122,10 +139,12 @@ func (sc *scanner) find(s string, out []span) ([]span, forms) {
 	if len(s) < minKeyword {
 		return out, 0
 	}
-	var seen forms
+	seen := byteForms[s[0]] | byteForms[s[1]]
 	t := uint32(s[0])<<8 | uint32(s[1])<<16
 	for i := 2; i < len(s); i++ {
-		t = t>>8 | uint32(s[i])<<16
+		c := s[i]
+		seen |= byteForms[c]
+		t = t>>8 | uint32(c)<<16
 		h := hash3(t)
 		if sc.bits[h>>6]&(1<<(h&63)) != 0 {
 			out = sc.at(s, i-2, t, out, &seen)

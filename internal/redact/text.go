@@ -94,19 +94,21 @@ func (p *Policy) plain(s string, hits *Hits) string {
 	if seen&formURL != 0 && !p.off[typePassword] {
 		spans = urlPasswords(s, spans)
 	}
-	if !p.off[typeEmail] {
+	if seen&(formAt|formQuotedAt) != 0 && !p.off[typeEmail] {
 		spans = emails(s, spans[n:], spans)
 		if seen&formQuotedAt != 0 {
 			spans = quotedEmails(s, spans)
 		}
 	}
-	if p.cards {
+	if seen&formDigit != 0 && p.cards {
 		spans = cards(s, spans)
 	}
 	if len(spans) > 0 && len(p.allow) > 0 {
 		spans = p.allowed(s, spans)
 	}
-	spans = p.keyed(s, spans)
+	if seen&formName != 0 {
+		spans = p.keyed(s, seen, spans)
+	}
 	hits.spans = spans[:0]
 	if len(spans) == 0 {
 		return s
