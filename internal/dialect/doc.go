@@ -1,2 +1,61 @@
-// Package dialect turns the spans of an agent run into its tape.
+// Package dialect turns the spans of agent runs into tapes.
+//
+// [Translate] is a pure function from traces to tapes, one a trace id, used
+// alike when a run is decided, stored, read back and imported: a better
+// translator improves old tapes too. [KindOf] and [Failed] look at one span
+// and serve whoever has to decide before the run is whole. [Runs] adds what a
+// summary row needs.
+//
+// # How a trace becomes a tape
+//
+//	collect     group by trace; one span of all deliveries of a span id
+//	read        each span by the first dialect that recognises it,
+//	            completed from the next if it is written in two
+//	mergeTwins  one call of the spans that several instrumentations, or both
+//	            sides of a protocol, wrote about it
+//	link        tool calls to the model calls that asked for them and were told
+//	            the outcome; calls without a span are made from the messages
+//	order       start time, ties by span id; causes before clocks
+//	judge       the outcome of the run and the call that made it fail
+//	record      arguments, result, key, fidelity, gaps
+//
+// A dialect is a file with a [Dialect] and an entry in the list of them, the
+// most specific first. The passes know no dialect.
+//
+// # What a record holds
+//
+// Arguments are what the tool was given: wrappers of the instrumentation are
+// removed, JSON and Python literals parsed, and the verbatim text kept in
+// args_raw where anything was changed. A result is without its envelope, JSON
+// parsed, other text as it is. A placeholder is not a value. A text that was
+// cut is graded truncated and never read as a failure.
+//
+// A model call has the operation as its tool, a request and an answer:
+//
+//	args    {"system": [message…], "messages": [message…], "tools": [{"name",
+//	        "description", "schema"}…], "params": {…}}; "input" in place of
+//	        messages for embeddings
+//	result  {"message": message, "finish_reason", "model", "usage"}, "messages"
+//	        in place of message where there are several, "output" for embeddings
+//
+// Messages have the neutral form of package message, whoever the provider is.
+// Leading system messages are in system. Usage has input_tokens,
+// output_tokens, cache_read_tokens, cache_write_tokens and reasoning_tokens.
+//
+// A call the model asked for and nobody ran is a record without a result,
+// named among the gaps, and no failure.
+//
+// # Promises
+//
+// The input is neither changed nor kept. Any order, splitting and repetition
+// of the same spans gives the same tapes. No input makes it panic: nesting is
+// bounded, parents that form a circle make a root, and text that is no JSON
+// stays text.
+//
+// # Cost
+//
+// A span that is no call costs about 1.3 µs and no allocation of its own,
+// KindOf 0.3 µs and none (go test -bench Plain). Content costs one parse and
+// one writing: time and memory are linear in it, also for runs in which every
+// model call repeats the whole conversation (go test -bench History).
 package dialect
