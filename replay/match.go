@@ -178,10 +178,11 @@ func (d *deck) nearest(c *call) *Near {
 	return &Near{Seq: best.seq, Tool: best.record.Tool, Key: best.key, Why: why}
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", ".", "", "/", "", " ", "")
+
 // similar reports whether two names differ by case, separators or an ending.
 func similar(a, b string) bool {
-	fold := strings.NewReplacer("_", "", "-", "", ".", "", "/", "", " ", "")
-	a, b = strings.ToLower(fold.Replace(a)), strings.ToLower(fold.Replace(b))
+	a, b = strings.ToLower(separators.Replace(a)), strings.ToLower(separators.Replace(b))
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) ||
 		strings.HasSuffix(a, b) || strings.HasSuffix(b, a))
 }

@@ -159,6 +159,16 @@ func TestIdenticalCalls(t *testing.T) {
 	require.ErrorIs(t, s.Close(), ErrExhausted)
 }
 
+// TestOneMissIsNotClean: nor is anything else, where all records were asked for.
+func TestOneMissIsNotClean(t *testing.T) {
+	s := start(t, parse(t, `{"tool":"t"}`))
+	_, err := s.Call(ctx, "t", nil, nil)
+	require.NoError(t, err)
+	_, err = s.Call(ctx, "u", nil, nil)
+	require.ErrorIs(t, err, ErrMiss)
+	require.EqualError(t, s.Close(), "the replay was not clean: 1 miss")
+}
+
 // TestToolLoop: five turns that differ only in what came before are five
 // answers, not one for ever.
 func TestToolLoop(t *testing.T) {
@@ -200,7 +210,7 @@ func TestReorderedKnowsWhatRanAtTheSameTime(t *testing.T) {
 	deck := parse(t,
 		`{"tool":"t","args":1,"start":"2026-01-01T00:00:00Z","ms":3000}`,
 		`{"tool":"t","args":2,"start":"2026-01-01T00:00:01Z","ms":1000}`,
-		`{"tool":"t","args":3,"start":"2026-01-01T00:00:05Z","ms":1}`)
+		`{"tool":"t","args":3,"start":"2026-01-01T00:00:03Z","ms":1}`)
 	for order, want := range map[[3]int]int{{1, 2, 3}: 0, {2, 1, 3}: 0, {3, 1, 2}: 2, {1, 3, 2}: 1} {
 		s := start(t, deck)
 		for _, arg := range order {
@@ -231,6 +241,8 @@ func TestMissNamesTheNearest(t *testing.T) {
 			require.ErrorAs(t, err, &miss)
 			require.ErrorIs(t, err, ErrMiss)
 			assert.Equal(t, c.near == "", miss.Nearest == nil)
+			require.ErrorIs(t, s.Close(), ErrMiss)
+			assert.False(t, s.Report().Clean)
 			key, _ := tape.Key("get_user", []byte(`{"id":7}`))
 			assert.Contains(t, err.Error(), strings.ReplaceAll(c.near, "get_user:7f05c2ba3c9f", key))
 		})
