@@ -94,6 +94,23 @@ func (p *Policy) Pair(c Context, names map[string]string) Context {
 	return c.pair(pair.typ)
 }
 
+// Following is the context of an element of an array that follows the string
+// before: lists of arguments hold a flag and its value one after the other, as
+// in ["--token", "x"].
+func (p *Policy) Following(c Context, before string) Context {
+	name, ok := strings.CutPrefix(before, "--")
+	if !ok || c.mode != plainMode || len(name) > maxName {
+		return c
+	}
+	for i := range len(name) {
+		if !isNameByte(name[i]) {
+			return c
+		}
+	}
+	typ, _ := p.KeySecret(name)
+	return c.pair(typ)
+}
+
 func (c Context) pair(typ string) Context {
 	if typ != "" && c.mode == plainMode {
 		return Context{typ: typ, mode: secretMode}

@@ -149,11 +149,17 @@ func (w *jsonWalk) array(i int, c Context, depth int) (int, bool) {
 		return i + 1, true
 	}
 	w.path = append(w.path, step{})
+	before := ""
 	for n := 0; ; n++ {
 		w.path[len(w.path)-1].index = n
+		element := w.p.Following(c, before)
+		start := i
 		var ok bool
-		if i, ok = w.value(i, c, depth+1); !ok {
+		if i, ok = w.value(i, element, depth+1); !ok {
 			return i, false
+		}
+		if before = ""; w.s[start] == '"' {
+			before = flagText(w.s[start+1 : i-1])
 		}
 		if i = w.space(i); i >= len(w.s) {
 			return i, false
@@ -168,6 +174,15 @@ func (w *jsonWalk) array(i int, c Context, depth int) (int, bool) {
 			return i, false
 		}
 	}
+}
+
+// flagText is what the body of a JSON string stands for if that can be a flag.
+func flagText(body string) string {
+	const longest = len(`\u0000`) * (maxName + len("--"))
+	if body == "" || body[0] != '-' && body[0] != '\\' || len(body) > longest {
+		return ""
+	}
+	return decoded(body)
 }
 
 // str redacts the string w.s[i:end], quotes included.

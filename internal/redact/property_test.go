@@ -37,8 +37,10 @@ func redactValue(p *Policy, c Context, v any) any {
 		return out
 	case []any:
 		out := make([]any, len(v))
+		before := ""
 		for i, e := range v {
-			out[i] = redactValue(p, c.Element(), e)
+			out[i] = redactValue(p, p.Following(c.Element(), before), e)
+			before, _ = e.(string)
 		}
 		return out
 	case string:
@@ -145,7 +147,7 @@ var pieces = []string{
 	"AKIA" + "IOSFODNN7EXAMPLE", "sk-proj-" + "J8kq2mV7n1pQ9rT5sW0uYzAbCdEf", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk",
 	"Bearer abcdef0123456789abcdef", "postgres://u:p4ss@h/db", "[REDACTED:token]", "[REDACTED:", "]", "-----BEGIN PRIVATE KEY-----",
 	"-----END PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw", ":", "=", "\"", "'", "\\", "\n", "{", "}", "[", ",", "&", "?", "--", ">", "<", "</",
-	"a=b; c=d", "é", "\u2028", "password=hunter2", "token: abc", "'api_key': 'x'", "\\n", "%40", "0", "true", "None", "(", ")", "@", "://", "$TOKEN", "1234567890123456",
+	"a=b; c=d", "é", "\u2028", "password=hunter2", "token: abc", "'api_key': 'x'", "\\n", "%40", "0", "true", "None", "(", ")", "@", "://", "$TOKEN", "1234567890123456", "--token", "--db-password",
 }
 
 func randomText(r *rand.Rand) string {

@@ -118,6 +118,8 @@ func TestJSONByName(t *testing.T) {
 		`"{\"a\":\"{\\\"secret\\\":\\\"x\\\"}\"}"`:                                `"{\"a\":\"{\\\"secret\\\":\\\"[REDACTED:secret]\\\"}\"}"`,
 		`[{"function":{"arguments":"{\"api_key\":\"x\",\"q\":1}"}}]`:              `[{"function":{"arguments":"{\"api_key\":\"[REDACTED:api_key]\",\"q\":1}"}}]`,
 		`{"max_tokens":5,"token_count":1,"tokens":["a"]}`:                         `{"max_tokens":5,"token_count":1,"tokens":["a"]}`,
+		`["run","--token","x","--force","--api-key=y","--password",7]`:            `["run","--token","[REDACTED:token]","--force","--api-key=[REDACTED:api_key]","--password",0]`,
+		`["\u002d-tok\u0065n","x"]`:                                               `["\u002d-tok\u0065n","[REDACTED:token]"]`,
 		`{"p\u0061ssword":"x"}`:                                                   `{"p\u0061ssword":"[REDACTED:password]"}`,
 		`[{"name":"Authorization","value":"x"},{"value":"y","name":"Accept"}]`:    `[{"name":"Authorization","value":"[REDACTED:authorization]"},{"value":"y","name":"Accept"}]`,
 		`{"value":"x","secret":false,"key":"DB_PASSWORD"}`:                        `{"value":"[REDACTED:password]","secret":false,"key":"DB_PASSWORD"}`,

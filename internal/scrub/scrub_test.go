@@ -164,6 +164,16 @@ func TestPairsAndSchemasAsInJSON(t *testing.T) {
 	}, v.Map().AsRaw())
 }
 
+func TestTheValueBehindAFlagIsSecretAsTheFlagSays(t *testing.T) {
+	td, _ := span()
+	args := td.ResourceSpans().At(0).Resource().Attributes().PutEmptySlice("process.command_args")
+	require.NoError(t, args.FromRaw([]any{"agent", "--api-key", "0a1b", "--verbose", "--password=x", "--token", []any{"a"}, "b"}))
+	scrub.New(redact.Default()).Traces(td)
+	assert.Equal(t, []any{
+		"agent", "--api-key", "[REDACTED:api_key]", "--verbose", "--password=[REDACTED:password]", "--token", []any{"[REDACTED:token]"}, "b",
+	}, args.AsRaw())
+}
+
 func TestMetadataIsNotDamaged(t *testing.T) {
 	td, s := span()
 	a := s.Attributes()

@@ -24,6 +24,8 @@ type level struct {
 	context redact.Context
 	// pair holds, for a map with members that name another, what they say.
 	pair map[string]string
+	// before is, for an array, the string that the last element was.
+	before string
 }
 
 func (v *visitor) Enter(walk.Node) { v.paths = v.paths[:0] }
@@ -54,7 +56,7 @@ func (v *visitor) Key(at *walk.Path, key string) string {
 func (v *visitor) Renamed(from, to []string) { redact.KeepApart(from, to) }
 
 func (v *visitor) Value(at *walk.Path, val pcommon.Value) bool {
-	c := v.enter(at)
+	c := v.enter(at, val)
 	switch val.Type() {
 	case pcommon.ValueTypeStr:
 		s := val.Str()
@@ -95,7 +97,7 @@ func (v *visitor) Value(at *walk.Path, val pcommon.Value) bool {
 
 // enter works out the context of the value at the path. Key has set that of a
 // member; a field stands under no name.
-func (v *visitor) enter(at *walk.Path) redact.Context {
+func (v *visitor) enter(at *walk.Path, val pcommon.Value) redact.Context {
 	d := at.Depth()
 	if d == 0 {
 		v.set(0, redact.Context{})
@@ -104,7 +106,14 @@ func (v *visitor) enter(at *walk.Path) redact.Context {
 	key, _, member := at.Member()
 	switch {
 	case !member:
-		v.set(d, v.level(d-1).context.Element())
+		around := &v.levels[d-1]
+		v.set(d, v.p.Following(around.context.Element(), around.before))
+		// The levels may have moved.
+		if around = &v.levels[d-1]; val.Type() == pcommon.ValueTypeStr {
+			around.before = val.Str()
+		} else {
+			around.before = ""
+		}
 	case redact.IsPairValue(key) && v.level(d-1).pair != nil:
 		v.set(d, v.p.Pair(v.level(d).context, v.level(d-1).pair))
 	}
