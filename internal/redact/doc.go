@@ -14,7 +14,7 @@
 //
 // By form, wherever it stands: keys of clouds, model providers, code hosts,
 // payment and messaging services, private keys, JSON web tokens, credentials in
-// headers and URLs, e-mail addresses, card numbers. See rules.go and forms.go.
+// headers and URLs, e-mail addresses, card numbers. See rules_keys.go, rules_services.go and forms.go.
 // Of a text only the matched range is replaced, and an allowed expression
 // exempts only the range it matches.
 //
