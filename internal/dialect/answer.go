@@ -19,28 +19,30 @@ type pair struct {
 func (r *run) answer(m *node, order int, tools []*node) {
 	used := map[*request]bool{}
 	pairs := pairsOf(m.call.Input)
-	known := 0
-	for i := len(pairs) - 1; i >= 0 && known < maxKnown; i-- {
+	idle := 0
+	for i := len(pairs) - 1; i >= 0 && idle < maxIdle; i-- {
+		idle++
 		p := &pairs[i]
 		best := r.find(p, m, order, used)
 		if best == nil {
-			adopt(p, tools)
+			if adopt(p, tools) {
+				idle = 0
+			}
 			continue
 		}
 		used[best] = true
 		if best.answer == nil {
 			best.answer, best.by = &p.reply, m
-			known = 0
-		} else {
-			known++
+			idle = 0
 		}
 	}
 }
 
-// maxKnown ends the walk back through a history after so many replies in a row
-// that an earlier model call had been given already. It keeps a run of many
-// turns from costing the square of its length.
-const maxKnown = 64
+// maxIdle ends the walk back through a history after so many replies in a row
+// that tell nothing new: an earlier model call had been given them already, or
+// they are of an earlier run. It keeps a run of many turns from costing the
+// square of its length.
+const maxIdle = 64
 
 // find is the latest request of an earlier model call that a reply fits.
 // Requests stand in order, so the search runs from their end.
@@ -76,10 +78,10 @@ func (q *request) fits(p *pair, m *node) bool {
 }
 
 // adopt gives a reply whose request was in no captured output to the tool span
-// of that id.
-func adopt(p *pair, tools []*node) {
+// of that id, and reports whether there was one.
+func adopt(p *pair, tools []*node) bool {
 	if p.reply.ID == "" {
-		return
+		return false
 	}
 	for i := len(tools) - 1; i >= 0; i-- {
 		n := tools[i]
@@ -90,8 +92,9 @@ func adopt(p *pair, tools []*node) {
 			n.call.Args.fill(argsOf(*p.call))
 		}
 		n.resultFrom(&p.reply)
-		return
+		return true
 	}
+	return false
 }
 
 func pairsOf(ms []message.Message) []pair {

@@ -37,7 +37,7 @@ func (d langfuse) Kind(s *Span) (Kind, bool) {
 
 func (d langfuse) Read(s *Span) Call {
 	c := Call{Fix: "capture_input=True and capture_output=True of the observation"}
-	if s.Str("langfuse.observation.level") == "ERROR" {
+	if s.errorLevel {
 		c.Fail = &Failure{Message: firstLine(s.Str("langfuse.observation.status_message")), Evidence: "attribute"}
 	}
 	kind, _ := d.Kind(s)

@@ -129,13 +129,7 @@ func (r *run) assign(tools []*node) {
 			if n.asked != nil {
 				continue
 			}
-			var best *request
-			for _, q := range r.requests {
-				if q.taken == nil && q.model.start <= n.start && (best == nil || q.order > best.order) && rule(n, q) {
-					best = q
-				}
-			}
-			if best != nil {
+			if best := r.latest(n, rule); best != nil {
 				best.taken, n.asked = n, best
 			}
 		}
@@ -143,10 +137,30 @@ func (r *run) assign(tools []*node) {
 	// A clock ahead of another may put a tool before its request; an id says
 	// enough then.
 	for _, n := range tools {
+		if n.asked != nil || n.call.ID == "" {
+			continue
+		}
 		for _, q := range r.requests {
-			if n.asked == nil && q.taken == nil && rules[0](n, q) {
+			if q.taken == nil && rules[0](n, q) {
 				q.taken, n.asked = n, q
+				break
 			}
 		}
 	}
+}
+
+// latest is the first fitting request of the latest model call before n that
+// has one free.
+func (r *run) latest(n *node, fits func(*node, *request) bool) *request {
+	var best *request
+	for i := len(r.requests) - 1; i >= 0; i-- {
+		q := r.requests[i]
+		if best != nil && q.order < best.order {
+			break
+		}
+		if q.taken == nil && q.model.start <= n.start && fits(n, q) {
+			best = q
+		}
+	}
+	return best
 }

@@ -68,7 +68,7 @@ func (r *run) failedRoot() *node {
 		if n.fail == nil && n.errored() {
 			f := &Failure{Evidence: "root"}
 			f = f.merge(exceptionOf(n.Span))
-			f.Message = firstOf(f.Message, firstLine(n.Status().Message()))
+			f.Message = firstOf(f.Message, firstLine(n.Status().Message()), firstLine(n.Str("langfuse.observation.status_message")))
 			n.fail = f
 		}
 		if n.fail == nil || n.up == nil && !n.ParentSpanID().IsEmpty() && !r.holdsCalls(n) {
@@ -166,12 +166,7 @@ func (n *node) answeredByRoot() bool {
 	if top == nil || top == n || top.errored() || top.end < n.end {
 		return false
 	}
-	for _, key := range [...]string{"traceloop.entity.output", "output.value", "gen_ai.output.messages", "langfuse.observation.output"} {
-		if v, ok := top.Attr(key); ok && v.AsString() != "" && v.AsString() != `""` && v.AsString() != "null" {
-			return true
-		}
-	}
-	return false
+	return top.answered()
 }
 
 func (n *node) unanswered() bool { return n.synth && n.asked.answer == nil }
@@ -226,13 +221,9 @@ func (r *run) rootSpan() *node {
 // statusOf is the trigger and outcome an earlier pass wrote on the spans.
 func (r *run) statusOf() (tape.Outcome, tape.Trigger) {
 	for _, n := range r.nodes {
-		if n.Span == nil {
-			continue
+		if n.Span != nil && n.outcome != "" {
+			return tape.Outcome(n.outcome), tape.Trigger(n.trigger)
 		}
-		if o := n.Str("tape.outcome"); o != "" {
-			return tape.Outcome(o), tape.Trigger(n.Str("tape.trigger"))
-		}
-		return "", ""
 	}
 	return "", ""
 }

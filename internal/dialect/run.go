@@ -162,7 +162,7 @@ func (r *run) calls(kinds ...Kind) []*node {
 	return out
 }
 
-// errored reports a span status of error.
+// errored reports a span that ended in error.
 func (n *node) errored() bool {
-	return n.Span != nil && n.Status().Code() == ptrace.StatusCodeError
+	return n.Span != nil && (n.Status().Code() == ptrace.StatusCodeError || n.errorLevel)
 }

@@ -39,10 +39,13 @@ type marks struct {
 	convRank   int
 	agentName  string // gen_ai.agent.name
 	errorType  string
-	toolName   bool // gen_ai.tool.name is there
-	toolCall   bool // tool_name and call_id are there
-	llmRequest bool // llm.request.type is there
-	oiTool     bool // tool.name is there
+	outcome    string // tape.outcome, of an earlier pass
+	trigger    string // tape.trigger
+	errorLevel bool   // langfuse.observation.level is ERROR
+	toolName   bool   // gen_ai.tool.name is there
+	toolCall   bool   // tool_name and call_id are there
+	llmRequest bool   // llm.request.type is there
+	oiTool     bool   // tool.name is there
 	// traceloopAny: some traceloop.* attribute is there.
 	traceloopAny bool
 }
@@ -84,6 +87,12 @@ func (s *Span) scan() {
 			m.spanType = v.Str()
 		case "gen_ai.agent.name":
 			m.agentName = v.Str()
+		case "tape.outcome":
+			m.outcome = v.Str()
+		case "tape.trigger":
+			m.trigger = v.Str()
+		case "langfuse.observation.level":
+			m.errorLevel = v.Str() == "ERROR"
 		case "error.type":
 			m.errorType = v.Str()
 		case "gen_ai.tool.name":
@@ -140,6 +149,17 @@ func (s *Span) Str(keys ...string) string {
 		}
 	}
 	return ""
+}
+
+// answered reports whether the span says what came out of it, by the names of
+// any framework.
+func (s *Span) answered() bool {
+	for _, key := range [...]string{"traceloop.entity.output", "output.value", "gen_ai.output.messages", "langfuse.observation.output", "mlflow.spanOutputs"} {
+		if v, ok := s.Attr(key); ok && v.AsString() != "" && v.AsString() != `""` && v.AsString() != "null" {
+			return true
+		}
+	}
+	return false
 }
 
 // Value is the first present attribute as a value; strings that hold a JSON
