@@ -17,6 +17,7 @@ const (
 	rowsSuffix     = ".jsonl"
 
 	maxSegment = 128
+	maxName    = 512
 )
 
 // ParseTraceID lowers and checks a trace id. The error is ErrBadTraceID.
@@ -45,8 +46,12 @@ func CheckClass(class string) error {
 
 // CheckName says whether a name is one that a store could have made: segments
 // of letters, digits and "._=-" that do not start with '.', joined by slashes.
-// It keeps a backend from ever leaving its folder.
+// It keeps a backend from ever leaving its folder. The whole has at most 512
+// bytes.
 func CheckName(name string) error {
+	if len(name) > maxName {
+		return fmt.Errorf("object name of %d bytes: %w", len(name), ErrBadName)
+	}
 	for segment := range strings.SplitSeq(name, "/") {
 		if err := checkSegment(segment); err != nil {
 			return fmt.Errorf("object %q: %w", name, err)

@@ -160,12 +160,12 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]tape.Row, 
 	if r.id == "" {
 		return nil, fmt.Errorf("%d spans: %w: all zero", r.td.SpanCount(), store.ErrBadTraceID)
 	}
-	n, err := a.redact(r)
-	result.Redacted += n
+	p, err := a.prepare(r.td)
 	if err != nil {
 		return nil, err
 	}
-	marks := readMarks(r)
+	result.Redacted += p.redacted
+	marks := readMarks(r.id, p.td)
 	spans := marks.spans
 	switch {
 	case spans.SpanCount() == 0:
@@ -181,7 +181,10 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]tape.Row, 
 	}
 	row := *marks.row
 	row.Kept = true
-	row.Class = a.opts.Class(row)
+	if !p.trusted || store.CheckClass(row.Class) != nil {
+		row.Class = a.opts.Class(row)
+	}
+	// Otherwise the bodies of the run are in that class already.
 	row.Bytes, err = a.fragment(ctx, row.Class, r.id, spans, result)
 	return append(marks.summaries, row), err
 }
@@ -229,27 +232,57 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 	return row, err
 }
 
-// redact redacts what came without the mark of a policy, and marks it.
-func (a *Archive) redact(r *run) (int, error) {
-	raw := ptrace.NewTraces()
-	r.td.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
-		if _, ok := rs.Resource().Attributes().Get(attr.Redaction); ok {
+// prepared is spans ready to be stored.
+type prepared struct {
+	td       ptrace.Traces
+	redacted int
+	// trusted: all of it came from a processor.
+	trusted bool
+}
+
+// prepare redacts what came without the mark of a policy, and sees to it that
+// only references to bodies that a processor made are taken for such. It leaves
+// td as it is, so that another attempt starts from the same.
+func (a *Archive) prepare(td ptrace.Traces) (prepared, error) {
+	decided := isDecided(td)
+	trusted := decided
+	for _, rs := range td.ResourceSpans().All() {
+		trusted = trusted && isRedacted(rs)
+	}
+	if trusted {
+		return prepared{td: td, trusted: true}, nil
+	}
+	out, raw := ptrace.NewTraces(), ptrace.NewTraces()
+	td.CopyTo(out)
+	out.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
+		if isRedacted(rs) {
 			return false
 		}
 		rs.MoveTo(raw.ResourceSpans().AppendEmpty())
 		return true
 	})
-	if raw.ResourceSpans().Len() == 0 {
-		return 0, nil
-	}
 	stats := a.opts.Scrubber.Traces(raw)
-	// Nothing is moved out, but what looks like a reference to a body is marked
-	// as none.
-	_, err := offload.Traces(raw, 0, func(offload.Body) error { return nil })
-	policy := a.opts.Scrubber.Policy().Manifest()
+	policy := a.opts.Scrubber.Policy().Manifest().Policy
 	for _, rs := range raw.ResourceSpans().All() {
-		rs.Resource().Attributes().PutStr(attr.Redaction, policy.Policy)
+		rs.Resource().Attributes().PutStr(attr.Redaction, policy)
 	}
-	raw.ResourceSpans().MoveAndAppendTo(r.td.ResourceSpans())
-	return stats.Values, err
+	// A processor moves bodies out of the runs it decides, and of no others.
+	forged := []ptrace.Traces{raw}
+	if !decided {
+		forged = append(forged, out)
+	}
+	for _, part := range forged {
+		// With no threshold nothing moves, but what looks like a reference is
+		// marked as none.
+		if _, err := offload.Traces(part, 0, func(offload.Body) error { return nil }); err != nil {
+			return prepared{}, err
+		}
+	}
+	raw.ResourceSpans().MoveAndAppendTo(out.ResourceSpans())
+	return prepared{td: out, redacted: stats.Values}, nil
+}
+
+func isRedacted(rs ptrace.ResourceSpans) bool {
+	_, ok := rs.Resource().Attributes().Get(attr.Redaction)
+	return ok
 }

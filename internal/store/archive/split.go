@@ -100,10 +100,24 @@ type marks struct {
 	spans ptrace.Traces
 }
 
-func readMarks(r *run) marks {
-	m := marks{spans: r.td}
+// isDecided reports whether any span carries a decision.
+func isDecided(td ptrace.Traces) bool {
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				if attr.OutcomeOf(span.Attributes()) != "" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func readMarks(id string, td ptrace.Traces) marks {
+	m := marks{spans: td}
 	anySummary := false
-	for _, rs := range r.td.ResourceSpans().All() {
+	for _, rs := range td.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
 				at := span.Attributes()
@@ -111,7 +125,7 @@ func readMarks(r *run) marks {
 				if hasRow {
 					row = clip(row)
 				}
-				row.TraceID = r.id
+				row.TraceID = id
 				switch {
 				case attr.IsSummary(at):
 					anySummary = true
@@ -131,7 +145,7 @@ func readMarks(r *run) marks {
 		}
 	}
 	if anySummary {
-		m.spans = withoutSummaries(r.td)
+		m.spans = withoutSummaries(td)
 	}
 	return m
 }

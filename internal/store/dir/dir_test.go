@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -132,10 +131,4 @@ func TestAnEmptiedStoreIsFilledAgain(t *testing.T) {
 	require.NoError(t, os.RemoveAll(root))
 	require.NoError(t, b.Put(t.Context(), "tapes/c/1.zst", []byte("data")))
 	assert.Equal(t, "data", storetest.Read(t, b, "tapes/c/1.zst"))
-}
-
-func TestALongPathIsAnErrorNotAPanic(t *testing.T) {
-	b := open(t)
-	name := strings.Repeat("a/", 3000) + "a"
-	require.Error(t, b.Put(t.Context(), name, nil))
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 
@@ -77,6 +78,7 @@ func Backend(t *testing.T, open func(t *testing.T) store.Backend) {
 		for _, name := range []string{
 			"", "/", "..", "../a", "tapes/../../a", "/etc/passwd", "tapes//a", "tapes/./a", "tapes/.hidden",
 			`tapes\a`, "tapes/a b", "tapes/a\x00", "tapes/a:b", "tapes/ü",
+			strings.Repeat("a/", 1000) + "a", strings.Repeat("a", 200),
 		} {
 			require.ErrorIs(t, b.Put(ctx, name, nil), store.ErrBadName, "put %q", name)
 			_, err := b.Get(ctx, name)
