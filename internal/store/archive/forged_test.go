@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/offload"
-	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/rebuild"
 	"github.com/tapedeck/tapedeck/internal/store/storetest"
 	"github.com/tapedeck/tapedeck/tape"
