@@ -16,16 +16,16 @@ var roots = set([]string{
 	"params", "request", "req", "ctx", "context", "secrets", "vars", "var", "local", "data", "import",
 })
 
-// isCode reports whether what begins at s[i] after a name is code rather than a
-// value: a type, a call, a path to a variable, or the name itself passed on. It
-// looks at one word of bounded length.
-func isCode(p *Policy, s string, i int, name string) bool {
+// isCode reports whether what begins at s[i] is code rather than the value of
+// the pair: a type, a call, a path to a variable, or the name itself passed on.
+// It looks at one word of bounded length.
+func isCode(p *Policy, s string, i int, q pair) bool {
 	n := i
 	for n < len(s) && n-i <= maxName && (isWordByte(s[n]) || s[n] == '.') {
 		n++
 	}
 	v := s[i:n]
-	if v == "" || len(v) > maxName || isDigit(v[0]) {
+	if v == "" || len(v) > maxName || isDigit(v[0]) || q.quoted && isScalar(v) {
 		return false
 	}
 	switch next := byteAt(s, n); {
@@ -35,16 +35,27 @@ func isCode(p *Policy, s string, i int, name string) bool {
 	case next > ' ' && strings.IndexByte(",;\"'`)}]|\\", next) < 0:
 		return false
 	}
-	if plainWords[strings.ToLower(v)] || strings.EqualFold(v, name) {
+	if plainWords[strings.ToLower(v)] || strings.EqualFold(v, q.name[strings.LastIndexByte(q.name, '.')+1:]) {
 		return true
 	}
 	dot := strings.IndexByte(v, '.')
 	if dot <= 0 {
 		return false
 	}
-	if roots[v[:dot]] {
+	if roots[v[:dot]] || isMember(v) {
 		return true
 	}
 	_, secret := p.KeySecret(v[strings.LastIndexByte(v, '.')+1:])
 	return secret
+}
+
+// isMember reports whether v is written as a member of a type is: Name.Builtin.
+func isMember(v string) bool {
+	for i := range len(v) {
+		first := i == 0 || v[i-1] == '.'
+		if first && (v[i] < 'A' || v[i] > 'Z') || v[i] != '.' && !first && (v[i]|0x20 < 'a' || v[i]|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
 }

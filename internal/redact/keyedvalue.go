@@ -32,7 +32,7 @@ func (k *keyedScan) take(q pair) {
 			k.container(i, q)
 		}
 		return
-	case !q.quoted && (!q.query && isCode(k.p, s, i, q.name) || beginsVariable(s[i:])):
+	case !q.query && isCode(k.p, s, i, q), !q.quoted && beginsVariable(s[i:]):
 		return
 	}
 	b := valueEnd(s, i, q)

@@ -52,6 +52,9 @@ func TestNamedValuesInFreeText(t *testing.T) {
 		"cookies = {'sid': 'a'}\nx = 'b'":                            "cookies = {'sid': '[REDACTED:cookie]'}\nx = 'b'",
 		// Code and prose keep what is no value.
 		`I set the token: it is required. Cookie: yes. (password: see below)`:    `I set the token: it is required. Cookie: yes. (password: see below)`,
+		`self.password = password; token = Name.Builtin`:                         `self.password = password; token = Name.Builtin`,
+		`{"token": self.token(x), 'secret': cfg.secret}`:                         `{"token": self.token(x), 'secret': cfg.secret}`,
+		`Errorf("no token: %w", err)`:                                            `Errorf("no token: %w", err)`,
 		`func f(token Token, auth: Auth, cookie: Cookie) { s = {secret: none} }`: `func f(token Token, auth: Auth, cookie: Cookie) { s = {secret: none} }`,
 		`def login(user: str, password: str) -> bool:`:                           `def login(user: str, password: str) -> bool:`,
 		`token = get_token(user)`:                                                `token = get_token(user)`,

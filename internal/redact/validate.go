@@ -139,7 +139,7 @@ func isVariable(s string) bool {
 			return inside != "" && !strings.ContainsAny(inside, "\"'`=:;&<>{}")
 		}
 	}
-	if s == "%s" || s == "%v" || s == "%d" {
+	if s[0] == '%' && len(s) <= len("%+v") {
 		return true
 	}
 	if s[0] != '$' {
