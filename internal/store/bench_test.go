@@ -107,3 +107,17 @@ func BenchmarkRows(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkAppendRows(b *testing.B) {
+	d, err := dir.Open(b.TempDir())
+	require.NoError(b, err)
+	s, _ := open(b, d)
+	b.SetParallelism(16)
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if err := s.AppendRows(b.Context(), rowsOf(idA)); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}

@@ -28,14 +28,30 @@ const (
 // jsonl keeps rows as JSON lines. A process only ever adds to files of its own
 // name, and never to one where an append has failed: a torn line can only be
 // the last of a file.
+//
+// Rows that come while others are being written wait and are then written
+// together, so that the disk is synced once for all of them.
 type jsonl struct {
 	backend Backend
 	writer  string
 	damaged func(name string, err error)
 
-	mu   sync.Mutex
-	next int
-	open map[time.Time]*rowsFile
+	// mu guards batch, the rows that wait.
+	mu    sync.Mutex
+	batch *batch
+
+	// writing guards what follows; it is held while rows are written.
+	writing sync.Mutex
+	next    int
+	open    map[time.Time]*rowsFile
+}
+
+// batch is rows of several callers, by hour.
+type batch struct {
+	lines map[time.Time][]byte
+	// err is set when done is closed.
+	err  error
+	done chan struct{}
 }
 
 type rowsFile struct {
@@ -48,28 +64,63 @@ func newJSONL(backend Backend, writer string, damaged func(string, error)) *json
 }
 
 func (x *jsonl) add(ctx context.Context, entries []entry) error {
-	byHour := map[time.Time]*bytes.Buffer{}
+	lines, err := encodeRows(entries)
+	if err != nil {
+		return err
+	}
+	b, first := x.join(lines)
+	if !first {
+		select {
+		case <-b.done:
+			return b.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	x.writing.Lock()
+	x.mu.Lock()
+	x.batch = nil
+	x.mu.Unlock()
+	// The rows of others are in it, so it is not for this caller to stop it.
+	b.err = x.writeAll(context.WithoutCancel(ctx), b.lines)
+	x.writing.Unlock()
+	close(b.done)
+	return b.err
+}
+
+// join adds lines to the batch that waits. Who is first in it has to write it.
+func (x *jsonl) join(lines map[time.Time][]byte) (b *batch, first bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.batch == nil {
+		x.batch = &batch{lines: lines, done: make(chan struct{})}
+		return x.batch, true
+	}
+	for hour, more := range lines {
+		x.batch.lines[hour] = append(x.batch.lines[hour], more...)
+	}
+	return x.batch, false
+}
+
+func encodeRows(entries []entry) (map[time.Time][]byte, error) {
+	lines := map[time.Time][]byte{}
 	for _, e := range entries {
 		line, err := json.Marshal(e)
 		if err != nil {
-			return fmt.Errorf("row of %s: %w", e.TraceID, err)
+			return nil, fmt.Errorf("row of %s: %w", e.TraceID, err)
 		}
 		if len(line) >= maxLine {
-			return fmt.Errorf("row of %s has %d bytes: %w", e.TraceID, len(line), ErrTooLarge)
+			return nil, fmt.Errorf("row of %s has %d bytes: %w", e.TraceID, len(line), ErrTooLarge)
 		}
 		hour := hourOf(parseTime(e.Decided))
-		buf := byHour[hour]
-		if buf == nil {
-			buf = new(bytes.Buffer)
-			byHour[hour] = buf
-		}
-		buf.Write(line)
-		buf.WriteByte('\n')
+		lines[hour] = append(append(lines[hour], line...), '\n')
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for hour, buf := range byHour {
-		if err := x.write(ctx, hour, buf.Bytes()); err != nil {
+	return lines, nil
+}
+
+func (x *jsonl) writeAll(ctx context.Context, lines map[time.Time][]byte) error {
+	for hour, data := range lines {
+		if err := x.write(ctx, hour, data); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,6 +108,56 @@ func TestIndexFilesOfADirectoryGrowAndAreChanged(t *testing.T) {
 
 	err = s.AppendRows(t.Context(), []tape.Row{{TraceID: idA, FailureReason: reason + reason}})
 	require.ErrorIs(t, err, store.ErrTooLarge)
+}
+
+// slow is a backend whose appends take their time, as a disk does.
+type slow struct {
+	*dir.Backend
+	appends atomic.Int64
+}
+
+func (b *slow) Append(ctx context.Context, name string, data []byte) error {
+	b.appends.Add(1)
+	time.Sleep(5 * time.Millisecond)
+	return b.Backend.Append(ctx, name, data)
+}
+
+func TestRowsOfManyCallersAreWrittenTogether(t *testing.T) {
+	d, err := dir.Open(t.TempDir())
+	require.NoError(t, err)
+	b := &slow{Backend: d}
+	s, damaged := open(t, b)
+	var wg sync.WaitGroup
+	for n := range 100 {
+		wg.Go(func() { assert.NoError(t, s.AppendRows(t.Context(), rowsOf(traceID(n)))) })
+	}
+	wg.Wait()
+	assert.Len(t, list(t, s, store.Query{}), 100)
+	assert.Empty(t, damaged.list)
+	assert.Less(t, b.appends.Load(), int64(50))
+}
+
+func TestACallerThatGivesUpStopsNobodyElse(t *testing.T) {
+	d, err := dir.Open(t.TempDir())
+	require.NoError(t, err)
+	s, _ := open(t, &slow{Backend: d})
+	gone, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for n := range 20 {
+		wg.Go(func() {
+			if n%2 == 0 {
+				_ = s.AppendRows(gone, rowsOf(traceID(n)))
+				return
+			}
+			assert.NoError(t, s.AppendRows(t.Context(), rowsOf(traceID(n))))
+		})
+	}
+	cancel()
+	wg.Wait()
+	for n := 1; n < 20; n += 2 {
+		_, err := s.Row(t.Context(), traceID(n))
+		assert.NoError(t, err)
+	}
 }
 
 func FuzzIndexFile(f *testing.F) {
