@@ -33,10 +33,10 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := start(ctx, *run, *maxWords, *report); err != nil {
+	err := start(ctx, *run, *maxWords, *report)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
-		stop()
 		os.Exit(1)
 	}
 }

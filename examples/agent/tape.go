@@ -30,7 +30,7 @@ func (c *tapeCaller) call(ctx context.Context, tool string, args any, _ func() (
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	var answer struct {
 		Result json.RawMessage
 		Error  *struct{ Message, Code string }

@@ -52,7 +52,7 @@ func (w *world) fetch(ctx context.Context, url string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (w *world) notify(ctx context.Context, channel string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= http.StatusBadRequest {
 		return nil, fmt.Errorf("webhook answered %s", resp.Status)
 	}

@@ -33,10 +33,10 @@ func main() {
 	keep := flag.Bool("keep", false, "leave the temporary directory in place")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *bin, *config, *keep); err != nil {
+	err := run(ctx, *bin, *config, *keep)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
-		stop()
 		os.Exit(1)
 	}
 }

@@ -152,7 +152,7 @@ func (c *Collector) send(ctx context.Context, contentType string, body []byte) (
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	_, err = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode, err
 }
@@ -167,7 +167,7 @@ func Get(ctx context.Context, url string) (status int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err = io.ReadAll(resp.Body)
 	return resp.StatusCode, body, err
 }
@@ -198,7 +198,7 @@ func FreePorts(n int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		_, port, err := net.SplitHostPort(l.Addr().String())
 		if err != nil {
 			return nil, err

@@ -90,7 +90,7 @@ func (s *sent) send(ctx context.Context, c *Collector, file string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var r io.Reader = f
 	if strings.HasSuffix(file, ".gz") {
 		if r, err = gzip.NewReader(f); err != nil {

@@ -225,7 +225,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	r.closed = true
 	var busy []chan struct{}
 	var open []*run
-	for e := r.idx.open_.Front(); e != nil; e = e.Next() {
+	for e := r.idx.undecided.Front(); e != nil; e = e.Next() {
 		rn := e.Value.(*run)
 		open = append(open, rn)
 		if rn.state == stateDeciding {

@@ -152,7 +152,7 @@ func (f *fixture) balanced() {
 	defer c.mu.Unlock()
 	open := 0
 	f.Recorder.mu.Lock()
-	for e := f.idx.open_.Front(); e != nil; e = e.Next() {
+	for e := f.idx.undecided.Front(); e != nil; e = e.Next() {
 		open += e.Value.(*run).spans
 	}
 	f.Recorder.mu.Unlock()

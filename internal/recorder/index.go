@@ -57,35 +57,35 @@ type run struct {
 // index finds runs by id, by deadline and by age. It is not safe for concurrent
 // use; the recorder's lock guards it.
 type index struct {
-	runs    map[buffer.ID]*run
-	due     deadlines
-	open_   *list.List
-	decided *list.List
-	held    *list.List
+	runs      map[buffer.ID]*run
+	due       deadlines
+	undecided *list.List
+	decided   *list.List
+	held      *list.List
 }
 
 func newIndex() index {
 	return index{
-		runs:    make(map[buffer.ID]*run),
-		open_:   list.New(),
-		decided: list.New(),
-		held:    list.New(),
+		runs:      make(map[buffer.ID]*run),
+		undecided: list.New(),
+		decided:   list.New(),
+		held:      list.New(),
 	}
 }
 
 func (x *index) get(id buffer.ID) *run { return x.runs[id] }
 
-func (x *index) openRuns() int { return x.open_.Len() }
+func (x *index) openRuns() int { return x.undecided.Len() }
 
 func (x *index) open(id buffer.ID, now time.Time) *run {
 	rn := &run{id: id, first: now, last: now, heapAt: -1}
 	x.runs[id] = rn
-	rn.place = x.open_.PushBack(rn)
+	rn.place = x.undecided.PushBack(rn)
 	return rn
 }
 
 func (x *index) oldestOpen() *run {
-	for e := x.open_.Front(); e != nil; e = e.Next() {
+	for e := x.undecided.Front(); e != nil; e = e.Next() {
 		// A run whose decision waits for its retry would fail again at once.
 		if rn := e.Value.(*run); rn.state == stateOpen && rn.forced == "" {
 			return rn
@@ -132,7 +132,7 @@ func (x *index) popDue(now time.Time) *run {
 func (x *index) settle(rn *run, limit int) (forgotten []*run) {
 	x.unschedule(rn)
 	if rn.place != nil {
-		x.open_.Remove(rn.place)
+		x.undecided.Remove(rn.place)
 	}
 	rn.place = x.decided.PushBack(rn)
 	for x.decided.Len() > limit {

@@ -41,17 +41,28 @@ func (r *Recorder) late(c *chunk) {
 	r.deps.Telemetry.Late(c.spans)
 }
 
-// lateKept hands on late spans of a kept run at once; the store merges them.
-func (r *Recorder) lateKept(ctx context.Context, c *chunk, outcome tape.Outcome, trigger tape.Trigger) error {
-	v, err := r.judgeChunk(ctx, c, trigger, outcome)
+// handOn emits a verdict that was reached without an error. It tells a next
+// component that refuses for good from one that shall be tried again, which is the
+// error.
+func (r *Recorder) handOn(ctx context.Context, v verdict, err error) (refused bool, retry error) {
 	if err == nil {
 		err = r.emit(ctx, v.out)
 	}
-	if err != nil && !r.deps.Permanent(err) {
+	if err != nil && r.deps.Permanent(err) {
+		return true, nil
+	}
+	return false, err
+}
+
+// lateKept hands on late spans of a kept run at once; the store merges them.
+func (r *Recorder) lateKept(ctx context.Context, c *chunk, outcome tape.Outcome, trigger tape.Trigger) error {
+	v, err := r.judgeChunk(ctx, c, trigger, outcome)
+	refused, err := r.handOn(ctx, v, err)
+	if err != nil {
 		return err
 	}
 	r.late(c)
-	if err != nil {
+	if refused {
 		r.deps.Telemetry.Dropped(DropRefused, c.spans)
 		return nil
 	}
@@ -68,14 +79,12 @@ func (r *Recorder) lateOther(ctx context.Context, c *chunk) error {
 		return nil
 	}
 	v, err := r.judgeChunk(ctx, c, "", "")
-	if err == nil {
-		err = r.emit(ctx, v.out)
-	}
-	if err != nil && !r.deps.Permanent(err) {
+	refused, err := r.handOn(ctx, v, err)
+	if err != nil {
 		return err
 	}
 	r.late(c)
-	if err != nil {
+	if refused {
 		r.deps.Telemetry.Dropped(DropRefused, c.spans)
 		return nil
 	}
@@ -103,20 +112,18 @@ func (r *Recorder) lateHeld(ctx context.Context, rn *run, c *chunk) error {
 	r.mu.Unlock()
 
 	v, err := r.judge(ctx, rn.id, tape.TriggerLateFailure)
-	if err == nil && v.fate == stateKept {
-		err = r.emit(ctx, v.out)
+	refused := false
+	if err != nil || v.fate == stateKept {
+		refused, err = r.handOn(ctx, v, err)
 	}
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer done()
 	rn.state = stateSummarised
-	if err != nil || v.fate != stateKept {
+	if err != nil || refused || v.fate != stateKept {
 		// Still a summary, and the spans still wait for a failure that counts.
 		r.idx.schedule(rn, until)
-		if err != nil && r.deps.Permanent(err) {
-			return nil
-		}
 		return err
 	}
 	r.upgrade(rn, v, spans)
@@ -131,19 +138,17 @@ func (r *Recorder) lateFailure(ctx context.Context, rn *run, c *chunk) error {
 	r.mu.Unlock()
 
 	v, err := r.judgeFailure(ctx, c)
-	if err == nil {
-		err = r.emit(ctx, v.out)
-	}
+	refused, err := r.handOn(ctx, v, err)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer done()
 	rn.state = stateSummarised
-	if err != nil && !r.deps.Permanent(err) {
+	if err != nil {
 		return err
 	}
 	r.late(c)
-	if err != nil {
+	if refused {
 		r.deps.Telemetry.Dropped(DropRefused, c.spans)
 		return nil
 	}

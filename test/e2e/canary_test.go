@@ -88,7 +88,7 @@ func answers(t *testing.T, c *harness.Collector, id string, look func(string, []
 	req.Header.Set("Accept", "application/x-protobuf")
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	look("trace as protobuf", body)

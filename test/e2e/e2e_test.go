@@ -18,7 +18,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/harness"
 )
@@ -259,17 +258,4 @@ func TestShutdownDecidesOpenRuns(t *testing.T) {
 	defer func() { require.NoError(t, c.Stop()) }()
 	_, stderr, code := cli(t, c, "pull", id)
 	assert.Zero(t, code, stderr)
-}
-
-func spansOf(td ptrace.Traces) (n int, ids map[string]bool) {
-	ids = map[string]bool{}
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, s := range ss.Spans().All() {
-				n++
-				ids[s.TraceID().String()] = true
-			}
-		}
-	}
-	return n, ids
 }
