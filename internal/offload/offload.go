@@ -34,7 +34,8 @@ type Stats struct {
 
 // Traces moves what is over threshold bytes out of td, by put, and leaves
 // references. A threshold of 0 or less moves nothing; values that look like
-// references are escaped all the same. The error joins what put returned.
+// references are escaped all the same, and put may be nil. The error joins what
+// put returned.
 //
 // A trace is offloaded once: a second call takes the references of the first
 // for forgeries and escapes them.

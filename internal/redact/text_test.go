@@ -170,12 +170,12 @@ func TestHostileTextCostsNoMoreThanItsLength(t *testing.T) {
 		"password=self.x(", "token=f(", "'token':['", "-----BEGIN PRIVATE KEY-----", "eyJ-", "eyJa.eyJ", "sk-a-", "://a:", "@a.", "%40", "4111 ", "--token ",
 		"<token>", `\"token\":\"`, "password=${", "[REDACTED:", "bearer ", "cookie: ", "{\"a\":", "[", `"`, `\\\\\"`,
 	} {
-		s := strings.Repeat(unit, 1<<18/len(unit))
+		s := strings.Repeat(unit, 1<<16/len(unit))
 		start := time.Now()
 		out, _ := Default().Text(s)
 		again, _ := Default().Text(out)
 		assert.True(t, out == again, "idempotent on repeated %s", unit)
-		// Ten milliseconds if linear, minutes if not.
-		assert.Less(t, time.Since(start), 10*time.Second, "on repeated %s", unit)
+		// Milliseconds if linear, far longer if not.
+		assert.Less(t, time.Since(start), 5*time.Second, "on repeated %s", unit)
 	}
 }
