@@ -16,6 +16,9 @@ const (
 	KindRandom Kind = "random"
 )
 
+// Kinds are all kinds of a record.
+var Kinds = []Kind{KindTool, KindModel, KindClock, KindRandom}
+
 // Fidelity grades how much of the original call a record still holds.
 type Fidelity string
 

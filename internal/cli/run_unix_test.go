@@ -129,6 +129,20 @@ func TestRunReports(t *testing.T) {
 	assert.EqualValues(t, 0, report.Stats["live_tool_calls"])
 }
 
+// An agent whose model is answered elsewhere still replays its tools cleanly.
+func TestRunKinds(t *testing.T) {
+	t.Setenv(childEnv, "1")
+	file := temp(t, "mixed.jsonl", `{"seq":1,"tool":"chat","kind":"model","args":{"messages":[]},"result":{}}
+{"seq":2,"tool":"add","args":`+add12+`,"result":3}
+`)
+	r := tapeCmd(t, "", "run", file, "--kind", "tool", "--", os.Args[0], "call", "add", add12)
+	assert.Equal(t, 0, r.code, r.err)
+	assert.Contains(t, r.err, "tool")
+	r = tapeCmd(t, "", "run", file, "--", os.Args[0], "call", "add", add12)
+	assert.Equal(t, exitNo, r.code)
+	assert.Contains(t, r.err, "1 unconsumed")
+}
+
 func TestRunUsage(t *testing.T) {
 	cut := temp(t, "cut.jsonl", `{"tape":"1"}`+"\n"+`{"seq":1,"to`)
 	for name, tt := range map[string]struct {
@@ -146,6 +160,7 @@ func TestRunUsage(t *testing.T) {
 		"not a command":   {[]string{"run", "testdata/bare.jsonl", "--", "./no-such-command"}, "the command did not start: "},
 		"not a mode":      {[]string{"run", "f", "--mode", "loose", "--", "true"}, `--mode: unknown mode "loose"`},
 		"a live mode":     {[]string{"run", "f", "--mode", "record", "--", "true"}, "--mode record: another program's calls can be answered, not run"},
+		"not a kind":      {[]string{"serve", "testdata/bare.jsonl", "--kind", "tool,shell"}, `--kind: "shell" is none of`},
 		"not an order":    {[]string{"serve", "f", "--order", "any"}, `--order: unknown order "any"`},
 		"not completion":  {[]string{"serve", "f", "--completion", "any"}, `--completion: unknown completion "any"`},
 		"not loopback":    {[]string{"serve", "testdata/bare.jsonl", "--listen", "0.0.0.0:0"}, "not a loopback address"},

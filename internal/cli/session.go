@@ -3,17 +3,20 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tapedeck/tapedeck/replay"
+	"github.com/tapedeck/tapedeck/tape"
 )
 
 // sessionFlags say how a tape is replayed to another program, and where the
 // report goes.
 type sessionFlags struct {
 	mode, order, completion, codeVersion, report string
+	kinds                                        []string
 	failExpired, asJSON                          bool
 }
 
@@ -22,6 +25,7 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.mode, "mode", "strict", "strict is the only mode for other programs: nothing can run live from here")
 	flags.StringVar(&f.order, "order", "content", "content accepts calls in any order, strict only in the recorded one")
 	flags.StringVar(&f.completion, "completion", "free", "free answers at once, recorded lets calls complete as recorded")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "replay records of these kinds only (tool, model, clock, random); all others are as if not on the tape")
 	flags.StringVar(&f.codeVersion, "code-version", "", "version of the code that calls, for the report")
 	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
@@ -47,6 +51,16 @@ func (f *sessionFlags) open(path string) (*replay.Session, error) {
 	}
 	options := []replay.Option{
 		replay.WithMode(mode), replay.WithOrder(order), replay.WithCompletion(completion, 0), replay.WithCodeVersion(f.codeVersion),
+	}
+	if len(f.kinds) > 0 {
+		kinds := make([]tape.Kind, len(f.kinds))
+		for i, k := range f.kinds {
+			kinds[i] = tape.Kind(k)
+			if !slices.Contains(tape.Kinds, kinds[i]) {
+				return nil, usage("--kind: %q is none of %q", k, tape.Kinds)
+			}
+		}
+		options = append(options, replay.WithKinds(kinds...))
 	}
 	if f.failExpired {
 		options = append(options, replay.WithExpiredAsGap())
