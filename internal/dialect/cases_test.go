@@ -68,6 +68,19 @@ func TestAPartialUpdateNeverErasesFields(t *testing.T) {
 	}
 }
 
+func TestALastEmptyUpdateErasesNothing(t *testing.T) {
+	whole := tool(2, 1, 10, 20, "search", attrs{"gen_ai.tool.call.arguments": `{"q":1}`, "gen_ai.tool.call.result": `"x"`})
+	whole.err = "boom"
+	last := tool(2, 1, 10, 25, "search", attrs{"gen_ai.tool.call.arguments": "", "gen_ai.tool.call.result": ""})
+	for _, spans := range [][]sp{{whole, last}, {last, whole}} {
+		r := one(t, spans...).Records[0]
+		assert.JSONEq(t, `{"q":1}`, string(r.Args))
+		assert.JSONEq(t, `"x"`, string(r.Result))
+		require.NotNil(t, r.Error)
+		assert.Equal(t, 15.0, r.MS)
+	}
+}
+
 func TestFlatSiblingsAreStillOneTape(t *testing.T) {
 	tp := one(t,
 		agentSpan(1, 0, 5),
@@ -109,6 +122,18 @@ func TestParentsComeFirstWhateverTheClocksSay(t *testing.T) {
 	assert.Equal(t, "2026-03-02T10:00:00.01Z", tp.Records[1].Start, "times stay as they were told")
 }
 
+func TestAToolComesBeforeTheModelCallThatWasToldItsOutcome(t *testing.T) {
+	tp := one(t,
+		agentSpan(1, 0, 100),
+		chat(2, 1, 1, 5, "["+user+"]", "["+asks("c1", "fetch", `{}`)+"]"),
+		// The tool's machine is ahead.
+		tool(3, 1, 80, 90, "fetch", attrs{"gen_ai.tool.call.id": "c1"}),
+		chat(4, 1, 10, 15, "["+user+","+asks("c1", "fetch", `{}`)+","+answers("c1", `"page"`)+"]", finished),
+	)
+	assert.Equal(t, "0000000000000003", tp.Records[1].StepID)
+	assert.Equal(t, tape.OutcomeSucceeded, tp.Manifest.Outcome)
+}
+
 func TestADurationIsNeverNegative(t *testing.T) {
 	tp := one(t, tool(1, 0, 50, 10, "x", nil))
 	assert.Zero(t, tp.Records[0].MS)
@@ -119,6 +144,10 @@ func TestADurationIsNeverNegative(t *testing.T) {
 func TestHostileParentsDoNotLoop(t *testing.T) {
 	tp := one(t, tool(1, 2, 0, 1, "a", nil), tool(2, 1, 0, 1, "b", nil), tool(3, 3, 0, 1, "c", nil))
 	assert.Len(t, tp.Records, 3)
+	server := func(id, up byte) sp {
+		return sp{id: id, up: up, from: 0, to: 1, name: "mcp.server", attrs: attrs{"traceloop.span.kind": "server"}}
+	}
+	assert.Len(t, one(t, server(1, 2), server(2, 1), tool(3, 1, 0, 1, "a", nil)).Records, 1)
 }
 
 func TestParallelEqualCallsKeepTheirOwnAnswers(t *testing.T) {
@@ -155,6 +184,33 @@ func TestCallIDsRepeatAcrossTurns(t *testing.T) {
 	assert.NotEmpty(t, r[1].StepID, "the span belongs to the second turn")
 	assert.JSONEq(t, `{"q":"two"}`, string(r[1].Args))
 	assert.JSONEq(t, `"second"`, string(r[1].Result))
+}
+
+func TestTheSpanOfAnEarlierTurnIsNotTakenForALaterOne(t *testing.T) {
+	turn1 := asks("call_1", "search", `{"q":"one"}`) + "," + answers("call_1", `"first"`)
+	tp := one(t,
+		agentSpan(1, 0, 100),
+		chat(2, 1, 1, 5, "["+user+"]", "["+asks("call_1", "search", `{"q":"one"}`)+"]"),
+		tool(3, 1, 6, 9, "search", attrs{"gen_ai.tool.call.id": "call_1"}),
+		chat(4, 1, 10, 15, "["+user+","+turn1+"]", "["+asks("call_1", "search", `{"q":"two"}`)+"]"),
+		chat(5, 1, 21, 25, "["+user+","+turn1+","+asks("call_1", "search", `{"q":"two"}`)+","+answers("call_1", `"second"`)+"]", finished),
+	)
+	r := toolRecords(tp)
+	require.Len(t, r, 2)
+	assert.Equal(t, "0000000000000003", r[0].StepID)
+	assert.JSONEq(t, `{"q":"one"}`, string(r[0].Args))
+	assert.JSONEq(t, `"second"`, string(r[1].Result))
+}
+
+func TestAnOldAnswerIsNotThatOfALaterEqualRequest(t *testing.T) {
+	old := user + "," + asks("c", "search", `{"q":1}`) + "," + answers("c", `"old"`) + "," + user
+	tp := one(t, agentSpan(1, 0, 100),
+		chat(2, 1, 1, 5, "["+old+"]", "["+asks("c", "search", `{"q":1}`)+"]"),
+		chat(3, 1, 6, 9, "["+old+","+asks("c", "search", `{"q":1}`)+","+user+"]", finished),
+	)
+	r := toolRecords(tp)
+	require.Len(t, r, 1)
+	assert.Nil(t, r[0].Result)
 }
 
 func TestAnEarlierConversationIsNotReplayedAsCalls(t *testing.T) {

@@ -22,6 +22,16 @@ func TestEmptyArgumentsAreFilledFromTheRequest(t *testing.T) {
 	assert.Equal(t, tape.FidelityRebuilt, r.Fidelity)
 }
 
+func TestAnEmptyResultIsFilledFromTheAnswer(t *testing.T) {
+	tp := one(t,
+		agentSpan(1, 0, 50),
+		chat(2, 1, 1, 5, "["+user+"]", "["+asks("c", "search", `{"q":"x"}`)+"]"),
+		tool(3, 1, 6, 9, "search", attrs{"gen_ai.tool.call.id": "c", "gen_ai.tool.call.arguments": `{"q":"x"}`, "gen_ai.tool.call.result": "{}"}),
+		chat(4, 1, 10, 15, "["+user+","+asks("c", "search", `{"q":"x"}`)+","+answers("c", `{"hits":3}`)+"]", finished),
+	)
+	assert.JSONEq(t, `{"hits":3}`, string(toolRecords(tp)[0].Result))
+}
+
 func TestArgumentsNeedNotBeObjects(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1,2,3]`: `[1,2,3]`, `null`: `null`, `42`: `42`, `plain words`: `"plain words"`, `"{\"a\":1}"`: `{"a":1}`,
