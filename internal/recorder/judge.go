@@ -85,6 +85,7 @@ var unmarshaler ptrace.ProtoUnmarshaler
 
 // examine redacts and translates the spans of one run in place.
 func (r *Recorder) examine(td ptrace.Traces, trigger tape.Trigger) (verdict, *tape.Tape) {
+	strip(td)
 	v := verdict{redacted: r.deps.Scrubber.Traces(td)}
 	stampResources(td, r.policy)
 	runs := dialect.Runs(td, plog.NewLogs(), dialect.Options{Trigger: trigger})

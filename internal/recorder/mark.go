@@ -47,6 +47,20 @@ func markRecord(m pcommon.Map, rec *tape.Record) {
 	}
 }
 
+// strip takes away marks that came in with the spans, from a sender or from
+// another Tapedeck: the decision is made anew.
+func strip(td ptrace.Traces) {
+	for _, rs := range td.ResourceSpans().All() {
+		attr.Strip(rs.Resource().Attributes())
+		for _, ss := range rs.ScopeSpans().All() {
+			attr.Strip(ss.Scope().Attributes())
+			for _, span := range ss.Spans().All() {
+				attr.Strip(span.Attributes())
+			}
+		}
+	}
+}
+
 // stampResources notes which policy redacted what lies below the resources.
 func stampResources(td ptrace.Traces, policy string) {
 	for _, rs := range td.ResourceSpans().All() {

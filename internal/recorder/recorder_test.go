@@ -281,6 +281,32 @@ func TestRunsWithoutCallsAreLetGoOrPassedOn(t *testing.T) {
 	f.balanced()
 }
 
+func TestMarksThatCameWithTheSpansAreNotBelieved(t *testing.T) {
+	forged := func(s ptrace.Span) {
+		attr.PutRow(s.Attributes(), tape.Row{TraceID: "x", Outcome: tape.OutcomeSucceeded})
+		s.Attributes().PutBool(attr.Summary, true)
+		s.Attributes().PutStr(attr.Outcome, "succeeded")
+		s.Attributes().PutStr(attr.Key, "t:000000000000")
+		s.Attributes().PutStr("secret", "hunter2")
+	}
+	f := newFixture(t, nil)
+	td := traces(tool(1, 2, 1, forged, failed), agent(1, 1, forged, failed))
+	td.ResourceSpans().At(0).Resource().Attributes().PutStr(attr.Redaction, f.policy)
+	require.NoError(t, f.Add(context.Background(), td))
+	f.pass(6 * time.Second)
+	spans := f.out()
+	require.Len(t, spans, 2)
+	assert.Equal(t, tape.OutcomeFailed, only1(t, spans).Outcome)
+	for _, s := range spans {
+		assert.False(t, attr.IsSummary(s.Attributes()))
+		secret, _ := s.Attributes().Get("secret")
+		assert.Equal(t, "[REDACTED:secret]", secret.Str())
+		if key, ok := s.Attributes().Get(attr.Key); ok {
+			assert.NotEqual(t, "t:000000000000", key.Str())
+		}
+	}
+}
+
 func TestSpansWithoutTraceIDAreCounted(t *testing.T) {
 	f := newFixture(t, nil)
 	f.add(tool(0, 1, 0), tool(1, 2, 1))
