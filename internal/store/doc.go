@@ -4,6 +4,7 @@
 //	tapes/<class>/<trace_id>/<fragment>.otlp.zst   one or more fragments of a kept run
 //	blobs/<class>/<year>-W<week>/<sha256>.zst      bodies held by reference
 //	index/date=YYYY-MM-DD/hour=HH/<writer>-<n>.jsonl
+//	policies/<id>.json.zst                         rules that spans were redacted with
 //
 // A fragment is OTLP protobuf, a blob is plain bytes, both in one zstd frame
 // that "zstd -d" opens. An index file has one JSON object a line.

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
@@ -54,6 +55,8 @@ type Archive struct {
 	// locks keep two requests with undecided spans of one run from each making
 	// a row without the spans of the other.
 	locks [64]sync.Mutex
+	// policyStored: the rules of the scrubber are in the store.
+	policyStored atomic.Bool
 }
 
 // New makes an Archive.
@@ -160,7 +163,7 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]tape.Row, 
 	if r.id == "" {
 		return nil, fmt.Errorf("%d spans: %w: all zero", r.td.SpanCount(), store.ErrBadTraceID)
 	}
-	p, err := a.prepare(r.td)
+	p, err := a.prepare(ctx, r.td)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +246,7 @@ type prepared struct {
 // prepare redacts what came without the mark of a policy, and sees to it that
 // only references to bodies that a processor made are taken for such. It leaves
 // td as it is, so that another attempt starts from the same.
-func (a *Archive) prepare(td ptrace.Traces) (prepared, error) {
+func (a *Archive) prepare(ctx context.Context, td ptrace.Traces) (prepared, error) {
 	decided := isDecided(td)
 	trusted := decided
 	for _, rs := range td.ResourceSpans().All() {
@@ -261,10 +264,16 @@ func (a *Archive) prepare(td ptrace.Traces) (prepared, error) {
 		rs.MoveTo(raw.ResourceSpans().AppendEmpty())
 		return true
 	})
+	policy := a.opts.Scrubber.Policy().Manifest()
+	if raw.ResourceSpans().Len() > 0 && !a.policyStored.Load() {
+		if err := a.store.PutPolicy(ctx, policy); err != nil {
+			return prepared{}, err
+		}
+		a.policyStored.Store(true)
+	}
 	stats := a.opts.Scrubber.Traces(raw)
-	policy := a.opts.Scrubber.Policy().Manifest().Policy
 	for _, rs := range raw.ResourceSpans().All() {
-		rs.Resource().Attributes().PutStr(attr.Redaction, policy)
+		rs.Resource().Attributes().PutStr(attr.Redaction, policy.Policy)
 	}
 	// A processor moves bodies out of the runs it decides, and of no others.
 	forged := []ptrace.Traces{raw}

@@ -50,7 +50,12 @@ func Tape(ctx context.Context, st *store.Store, traceID string, opts Options) (*
 	if err != nil {
 		return nil, err
 	}
+	policy, err := redaction(ctx, st, stored.Traces)
+	if err != nil {
+		return nil, err
+	}
 	t := translate(stored)
+	t.Manifest.Redaction = policy
 	if !opts.BodiesByRef {
 		bodyGaps(t, stored.Missing)
 	}
@@ -87,9 +92,13 @@ func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*St
 }
 
 func translate(stored *Stored) *tape.Tape {
+	for _, rs := range stored.Traces.ResourceSpans().All() {
+		// These are ours and say nothing about the resource.
+		rs.Resource().Attributes().Remove(attr.Redaction)
+		rs.Resource().Attributes().Remove(attr.RedactionRules)
+	}
 	for _, t := range dialect.Translate(stored.Traces, dialect.Options{}) {
 		if t.Manifest != nil && t.Manifest.TraceID == stored.TraceID {
-			t.Manifest.Redaction = redaction(stored.Traces)
 			return t
 		}
 	}
@@ -134,9 +143,9 @@ func addGap(t *tape.Tape, gap tape.Gap) {
 	t.Manifest.Complete = false
 }
 
-// redaction is the policy that the spans were redacted with, as far as it is
-// known.
-func redaction(td ptrace.Traces) *tape.Redaction {
+// redaction is the policy that the spans were redacted with, with its rules as
+// far as they are known.
+func redaction(ctx context.Context, st *store.Store, td ptrace.Traces) (*tape.Redaction, error) {
 	for _, rs := range td.ResourceSpans().All() {
 		resource := rs.Resource().Attributes()
 		id := text(resource, attr.Redaction)
@@ -144,15 +153,22 @@ func redaction(td ptrace.Traces) *tape.Redaction {
 			continue
 		}
 		if known := redact.Default().Manifest(); known.Policy == id {
-			return known
+			return known, nil
 		}
-		found := &tape.Redaction{Policy: id}
 		if rules := text(resource, attr.RedactionRules); json.Valid([]byte(rules)) {
-			found.Rules = []byte(rules)
+			return &tape.Redaction{Policy: id, Rules: []byte(rules)}, nil
 		}
-		return found
+		policy, err := st.Policy(ctx, id)
+		switch {
+		case err == nil:
+			return policy, nil
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrBadName), errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrTooLarge):
+			return &tape.Redaction{Policy: id}, nil
+		default:
+			return nil, fmt.Errorf("redaction policy %s: %w", id, err)
+		}
 	}
-	return nil
+	return nil, nil
 }
 
 func text(m pcommon.Map, name string) string {

@@ -173,11 +173,14 @@ func TestTheManifestNamesTheRedactionPolicy(t *testing.T) {
 		"the default":              {policy.Policy, "", policy},
 		"another with its rules":   {"other", `{"keys":["pin"]}`, &tape.Redaction{Policy: "other", Rules: []byte(`{"keys":["pin"]}`)}},
 		"another without rules":    {"other", "", &tape.Redaction{Policy: "other"}},
+		"another in the store":     {"v1:stored", "", &tape.Redaction{Policy: "v1:stored", Rules: []byte(`{"version":1}`)}},
+		"no id at all":             {"../../x", "", &tape.Redaction{Policy: "../../x"}},
 		"another with broken text": {"other", `{"keys"`, &tape.Redaction{Policy: "other"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s, _ := open(t)
+			require.NoError(t, s.PutPolicy(t.Context(), &tape.Redaction{Policy: "v1:stored", Rules: []byte(`{"version":1}`)}))
 			td := storetest.AgentRun(t, id, noon, calls...)
 			m := td.ResourceSpans().At(0).Resource().Attributes()
 			if test.id != "" {
@@ -190,6 +193,7 @@ func TestTheManifestNamesTheRedactionPolicy(t *testing.T) {
 			tp, err := rebuild.Tape(t.Context(), s, id, rebuild.Options{})
 			require.NoError(t, err)
 			assert.Equal(t, test.want, tp.Manifest.Redaction)
+			assert.NotContains(t, string(tp.Manifest.Resource), "tape.")
 		})
 	}
 }
