@@ -130,6 +130,23 @@ func TestBodiesAreKeptByReference(t *testing.T) {
 	}
 }
 
+func TestArgumentsByReferenceKeepTheKeyOfWhoSawThem(t *testing.T) {
+	ref := "tape-blob:sha256:" + strings.Repeat("cd", 32) + ":70000:application/json"
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": ref, "tape.key": "x:0123456789ab"})).Records[0]
+	assert.Equal(t, "x:0123456789ab", r.Key)
+	assert.Equal(t, "args", r.Bodies[0].Of)
+	r = one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.result": ref})).Records[0]
+	key, err := tape.Key("x", []byte("null"))
+	require.NoError(t, err)
+	assert.Equal(t, key, r.Key)
+
+	span := chat(2, 1, 1, 5, ref, ref)
+	r = one(t, agentSpan(1, 0, 9), span).Records[0]
+	require.Len(t, r.Bodies, 2)
+	assert.Nil(t, r.Args)
+	assert.Nil(t, r.Result)
+}
+
 func TestEarlierTapeAttributesAreNotContent(t *testing.T) {
 	span := tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "1"})
 	want := one(t, span)

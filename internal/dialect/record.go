@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -57,10 +58,16 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 			rec.Fidelity = tape.FidelityRedacted
 		}
 	}
-	if len(rec.Bodies) == 0 || rec.Args != nil {
+	if w.args.Body != nil {
+		// Only an earlier pass, which saw the arguments, knows the key.
+		if n.Span != nil && strings.HasPrefix(n.Str("tape.key"), rec.Tool+":") {
+			rec.Key = n.Str("tape.key")
+		}
+	} else {
 		// Key and hash fail only on text that is no JSON, which Args never is.
 		rec.Key, rec.ArgsHash, _ = tape.KeyAndHash(rec.Tool, orNull(rec.Args))
 	}
+	c.Input, c.Output = nil, nil
 	return rec
 }
 
