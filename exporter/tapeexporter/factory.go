@@ -41,7 +41,7 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	return &stoppable{Traces: traces}, nil
 }
 
-// stoppable can be shut down twice; what the helper makes panics then.
+// stoppable can be shut down twice; what exporterhelper makes panics then.
 type stoppable struct {
 	exporter.Traces
 	once sync.Once
