@@ -137,8 +137,20 @@ func (r *Recorder) pack(ctx context.Context, td ptrace.Traces, t *tape.Tape, v *
 	if err := r.moveBodies(ctx, td, v); err != nil {
 		return err
 	}
-	v.out = requests(td, r.cfg.MaxRequestBytes, carriesRow)
+	v.out = r.requests(td)
 	return nil
+}
+
+// requests cuts a kept run, and gives each part the rules it was redacted by if it
+// has to carry them.
+func (r *Recorder) requests(td ptrace.Traces) []ptrace.Traces {
+	out := requests(td, r.cfg.MaxRequestBytes, carriesRow)
+	if r.rules != "" {
+		for _, part := range out {
+			part.ResourceSpans().At(0).Resource().Attributes().PutStr(attr.RedactionRules, r.rules)
+		}
+	}
+	return out
 }
 
 func carriesRow(span ptrace.Span) bool {
@@ -187,7 +199,7 @@ func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigge
 	if err := r.moveBodies(ctx, td, &v); err != nil {
 		return verdict{}, err
 	}
-	v.out = requests(td, r.cfg.MaxRequestBytes, carriesRow)
+	v.out = r.requests(td)
 	return v, nil
 }
 

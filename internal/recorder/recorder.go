@@ -26,6 +26,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -78,6 +79,10 @@ type Deps struct {
 	Permanent func(error) bool
 	Telemetry Telemetry
 	Now       func() time.Time
+
+	// CarryPolicy puts the rules of a redaction policy that is not the default one
+	// on the first resource of each request, for want of a store to keep them in.
+	CarryPolicy bool
 }
 
 // ErrTooLarge is returned by Add for a request that can never fit.
@@ -96,8 +101,9 @@ type Recorder struct {
 	cfg  Config
 	deps Deps
 	keep map[tape.Outcome]bool
-	// policy is the id of the redaction policy.
-	policy string
+	// policy is the id of the redaction policy, rules its rules where the spans
+	// have to carry them.
+	policy, rules string
 
 	mu       sync.Mutex
 	idx      index
@@ -108,7 +114,11 @@ type Recorder struct {
 // New returns a recorder. Nothing runs by itself: call Tick.
 func New(cfg Config, deps Deps) *Recorder {
 	r := &Recorder{cfg: cfg, deps: deps, keep: make(map[tape.Outcome]bool), idx: newIndex()}
-	r.policy = deps.Scrubber.Policy().Manifest().Policy
+	policy := deps.Scrubber.Policy().Manifest()
+	r.policy = policy.Policy
+	if deps.CarryPolicy && r.policy != redact.Default().Manifest().Policy {
+		r.rules = string(policy.Rules)
+	}
 	for _, o := range cfg.KeepOutcomes {
 		r.keep[o] = true
 	}

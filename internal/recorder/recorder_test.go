@@ -17,6 +17,8 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -304,6 +306,39 @@ func TestMarksThatCameWithTheSpansAreNotBelieved(t *testing.T) {
 		if key, ok := s.Attributes().Get(attr.Key); ok {
 			assert.NotEqual(t, "t:000000000000", key.Str())
 		}
+	}
+}
+
+func TestRulesTravelWithTheSpansWhereThereIsNoStore(t *testing.T) {
+	policy, err := redact.New(redact.Config{Keys: []string{"pin"}})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		policy *redact.Policy
+		carry  bool
+		want   bool
+	}{
+		"default": {redact.Default(), true, false},
+		"custom":  {policy, true, true},
+		"stored":  {policy, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			deps := f.deps
+			deps.Scrubber, deps.CarryPolicy = scrub.New(c.policy), c.carry
+			f.Recorder = New(f.cfg, deps)
+			f.add(tool(1, 2, 1, failed), agent(1, 1, failed))
+			f.pass(6 * time.Second)
+			require.Len(t, f.emitted, 1)
+			res := f.emitted[0].ResourceSpans().At(0).Resource().Attributes()
+			id, ok := res.Get(attr.Redaction)
+			require.True(t, ok)
+			assert.Equal(t, c.policy.Manifest().Policy, id.Str())
+			rules, ok := res.Get(attr.RedactionRules)
+			require.Equal(t, c.want, ok)
+			if ok {
+				assert.JSONEq(t, string(c.policy.Manifest().Rules), rules.Str())
+			}
+		})
 	}
 }
 

@@ -60,7 +60,7 @@ func (*tapeProcessor) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: false}
 }
 
-func (p *tapeProcessor) Start(_ context.Context, host component.Host) error {
+func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 	deps := recorder.Deps{
 		Buffer:    buffer.NewMemory(p.cfg.Buffer.MaxBytes),
 		Scrubber:  p.scrubber,
@@ -68,6 +68,8 @@ func (p *tapeProcessor) Start(_ context.Context, host component.Host) error {
 		Permanent: consumererror.IsPermanent,
 		Telemetry: telemetry{p.builder},
 		Now:       time.Now,
+
+		CarryPolicy: p.cfg.Storage == nil,
 	}
 	var storage tapestore.Extension
 	if p.cfg.Storage != nil {
@@ -76,6 +78,10 @@ func (p *tapeProcessor) Start(_ context.Context, host component.Host) error {
 			return fmt.Errorf("storage: %w", err)
 		}
 		deps.Bodies = bodies{storage}
+		// Whoever replays a tape redacts live arguments by the rules of its spans.
+		if err := storage.Store().PutPolicy(ctx, p.scrubber.Policy().Manifest()); err != nil {
+			return fmt.Errorf("storage: %w", err)
+		}
 	}
 	p.recorder = recorder.New(p.cfg.recorder(), deps)
 	if storage != nil {
@@ -85,9 +91,9 @@ func (p *tapeProcessor) Start(_ context.Context, host component.Host) error {
 		return err
 	}
 	// The context of Start ends with Start; the loop runs until Shutdown.
-	ctx, cancel := context.WithCancel(context.Background())
+	loopCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p.stop = cancel
-	p.done.Go(func() { p.loop(ctx) })
+	p.done.Go(func() { p.loop(loopCtx) })
 	return nil
 }
 
