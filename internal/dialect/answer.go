@@ -10,7 +10,7 @@ import (
 type pair struct {
 	call  *message.Part
 	at    int // position of the calling message, -1 without
-	reply message.Part
+	reply *message.Part
 }
 
 // answer takes the replies in the input of one model call to their requests.
@@ -32,7 +32,7 @@ func (r *run) answer(m *node, order int, tools []*node) {
 		}
 		used[best] = true
 		if best.answer == nil {
-			best.answer, best.by = &p.reply, m
+			best.answer, best.by = p.reply, m
 			idle = 0
 		}
 	}
@@ -91,58 +91,69 @@ func adopt(p *pair, tools []*node) bool {
 		if p.call != nil && !n.call.Args.Present() {
 			n.call.Args.fill(argsOf(*p.call))
 		}
-		n.resultFrom(&p.reply)
+		n.resultFrom(p.reply)
 		return true
 	}
 	return false
 }
 
 func pairsOf(ms []message.Message) []pair {
-	type open struct {
-		part message.Part
-		at   int
-		done bool
-	}
-	var calls []open
+	var calls []openCall
 	var out []pair
-	replied := false
-	for at, m := range ms {
-		for _, p := range m.Parts {
-			switch p.Type {
+	// Calls before first are done with: the search need not look at them.
+	first, replied := 0, false
+	for at := range ms {
+		parts := ms[at].Parts
+		for i := range parts {
+			switch p := &parts[i]; p.Type {
 			case message.ToolCall:
 				if replied {
+					// A new turn: what has no id cannot be answered any more.
 					replied = false
-					for i := range calls {
-						calls[i].done = calls[i].done || calls[i].part.ID == ""
+					for j := first; j < len(calls); j++ {
+						calls[j].done = calls[j].done || calls[j].part.ID == ""
 					}
 				}
-				calls = append(calls, open{part: p, at: at})
+				calls = append(calls, openCall{part: p, at: at})
 			case message.ToolReply:
 				replied = true
-				found := -1
-				for i := range calls {
-					c := &calls[i]
-					if c.done {
-						continue
-					}
-					if p.ID != "" && c.part.ID != "" {
-						if c.part.ID == p.ID {
-							found = i
-						}
-					} else if p.Name == "" || sameName(p.Name, c.part.Name) {
-						found = i
-						break
-					}
-				}
 				next := pair{reply: p, at: -1}
-				if found >= 0 {
-					calls[found].done = true
-					part := calls[found].part
-					next.call, next.at = &part, calls[found].at
+				if c := answered(calls[first:], p); c != nil {
+					c.done = true
+					next.call, next.at = c.part, c.at
+				}
+				for first < len(calls) && calls[first].done {
+					first++
 				}
 				out = append(out, next)
 			}
 		}
 	}
 	return out
+}
+
+// openCall is a tool call of a history, done once it has its reply.
+type openCall struct {
+	part *message.Part
+	at   int
+	done bool
+}
+
+// answered is the open call a reply is to: the last of its id, or without ids
+// the first of its name.
+func answered(calls []openCall, reply *message.Part) *openCall {
+	var found *openCall
+	for i := range calls {
+		c := &calls[i]
+		switch {
+		case c.done:
+		case reply.ID != "" && c.part.ID != "":
+			if reply.ID == c.part.ID {
+				found = c
+			}
+		case reply.Name == "" || sameName(reply.Name, c.part.Name):
+			return c
+		}
+	}
+	return found
 }

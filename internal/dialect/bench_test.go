@@ -54,7 +54,7 @@ func BenchmarkTranslatePlainSpans(b *testing.B) {
 func BenchmarkTranslateHistory(b *testing.B) {
 	for _, turns := range []int{50, 100, 200} {
 		b.Run(fmt.Sprintf("%d turns", turns), func(b *testing.B) {
-			td, size := history(b, turns)
+			td, size := longRun(b, turns)
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -64,7 +64,7 @@ func BenchmarkTranslateHistory(b *testing.B) {
 	}
 }
 
-func history(b testing.TB, turns int) (ptrace.Traces, int) {
+func longRun(b testing.TB, turns int) (ptrace.Traces, int) {
 	said := user
 	spans := []sp{agentSpan(1, 0, turns*10)}
 	size := 0

@@ -71,7 +71,7 @@ func (n *node) outputFromHistory(later []*node) {
 		if names := callNames(said); names != "" && names != callNames(n.call.Output) {
 			if len(n.call.Output) > 0 {
 				said = slices.Clone(said)
-				said[len(said)-1].FinishReason = n.call.Output[len(n.call.Output)-1].FinishReason
+				said[len(said)-1] = said[len(said)-1].WithFinish(n.call.Output[len(n.call.Output)-1].FinishReason)
 			}
 			n.call.Output, n.call.Response = said, Content{Grade: Rebuilt, FromMessages: true}
 		}

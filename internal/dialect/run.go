@@ -46,8 +46,10 @@ type node struct {
 func newRun(g *group, opts *Options) *run {
 	r := &run{id: g.id, opts: opts, byID: make(map[pcommon.SpanID]*node, len(g.spans)), nodes: make([]*node, 0, len(g.spans))}
 	slab := make([]node, len(g.spans))
+	shared := &history{}
 	for i := range g.spans {
 		s := &g.spans[i]
+		s.history = shared
 		n := &slab[i]
 		*n = node{Span: s, call: read(s), start: int64(s.StartTimestamp()), end: int64(s.EndTimestamp())}
 		if n.call != nil {

@@ -19,6 +19,9 @@ type Span struct {
 	// Logs are the log records that name this span, in the order of their time.
 	Logs []Log
 
+	// history is shared by the spans of a run.
+	history *history
+
 	marks
 }
 

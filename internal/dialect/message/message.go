@@ -23,7 +23,11 @@
 // costs one pass; nothing panics on foreign input.
 package message
 
-import "github.com/tapedeck/tapedeck/internal/dialect/value"
+import (
+	"slices"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
 
 // Type is the type of a part.
 type Type string
@@ -64,11 +68,35 @@ type Message struct {
 	Name         string
 	Parts        []Part
 	FinishReason string
+
+	// text is the neutral JSON form of a settled message.
+	text []byte
+}
+
+// Settle writes the neutral form of messages once and for all: they must not
+// change afterwards. It is for conversations that are written many times.
+func Settle(ms []Message) {
+	toolRoles(ms)
+	for i := range ms {
+		if m := &ms[i]; m.text == nil {
+			m.text = m.Append(nil)
+		}
+	}
+}
+
+// WithFinish is the message with another finish reason.
+func (m Message) WithFinish(reason string) Message {
+	m.FinishReason, m.text = reason, nil
+	return m
 }
 
 // Append appends the neutral JSON array of messages to dst.
 func Append(dst []byte, ms []Message) []byte {
-	dst = append(dst, '[')
+	size := 2
+	for i := range ms {
+		size += len(ms[i].text) + 1
+	}
+	dst = append(slices.Grow(dst, size), '[')
 	for i := range ms {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -80,6 +108,9 @@ func Append(dst []byte, ms []Message) []byte {
 
 // Append appends the neutral JSON form to dst.
 func (m *Message) Append(dst []byte) []byte {
+	if m.text != nil {
+		return append(dst, m.text...)
+	}
 	dst = append(dst, `{"role":`...)
 	dst = value.AppendString(dst, m.Role)
 	dst = member(dst, "name", m.Name)

@@ -42,7 +42,7 @@ func toolRoles(ms []Message) {
 		}
 		if text, ok := joined(m.Parts); ok && called[m.Role] {
 			m.Parts = []Part{{Type: ToolReply, Name: m.Role, Result: value.Str(text)}}
-			m.Role = "tool"
+			m.Role, m.text = "tool", nil
 		}
 	}
 }

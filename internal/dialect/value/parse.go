@@ -34,6 +34,40 @@ func Parse(text string) (Value, error) {
 	return v, nil
 }
 
+// ParseItems reads the elements of an array from the offset from on, which is 0
+// or the end of an element. It returns them with the end of each. Errors are
+// those of [Parse].
+func ParseItems(text string, from int) (items []Value, ends []int, err error) {
+	p := parser{s: text, i: from}
+	after := from != 0
+	if !after {
+		p.space()
+		err = p.expect('[')
+	}
+	for err == nil {
+		p.space()
+		if p.i < len(p.s) && p.s[p.i] == ']' {
+			p.i++
+			if p.space(); p.i == len(p.s) {
+				return items, ends, nil
+			}
+			err = ErrSyntax
+			break
+		}
+		if after {
+			err = p.expect(',')
+			p.space()
+		}
+		var v Value
+		if err == nil {
+			v, err = p.value(1)
+		}
+		after = true
+		items, ends = append(items, v), append(ends, p.i)
+	}
+	return nil, nil, fmt.Errorf("offset %d: %w", p.i, err)
+}
+
 type parser struct {
 	s string
 	i int
