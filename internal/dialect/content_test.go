@@ -113,6 +113,22 @@ func TestRedactedPathsLeadThroughRemovedWrappers(t *testing.T) {
 	assert.Equal(t, []string{"args.pin"}, r.Redacted)
 }
 
+func TestDeepNestingIsBounded(t *testing.T) {
+	deep := strings.Repeat("[", 200000)
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": deep, "gen_ai.tool.call.result": strings.Repeat(`{"a":`, 100000)})).Records[0]
+	assert.Len(t, r.Args, len(deep)+2, "text that is too deep stays text")
+
+	td := traces(t, tool(1, 0, 0, 1, "x", nil))
+	v := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutEmptySlice("gen_ai.tool.call.arguments").AppendEmpty()
+	for range 5000 {
+		v = v.SetEmptySlice().AppendEmpty()
+	}
+	r = Translate(td, Options{})[0].Records[0]
+	assert.NotEmpty(t, r.Key)
+	_, err := tape.Canonical(r.Args)
+	assert.NoError(t, err)
+}
+
 func TestBodiesAreKeptByReference(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
 	tp := one(t, tool(1, 0, 0, 1, "x", attrs{

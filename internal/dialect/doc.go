@@ -54,8 +54,8 @@
 //
 // # Cost
 //
-// A span that is no call costs about 1.3 µs and no allocation of its own,
-// KindOf 0.3 µs and none (go test -bench Plain). Content costs one parse and
-// one writing: time and memory are linear in it, also for runs in which every
-// model call repeats the whole conversation (go test -bench History).
+// A span that is no call costs about 1 µs and no allocation of its own,
+// KindOf 0.3 µs and none (go test -bench Plain). Content is parsed and written
+// once, also where every model call repeats the whole conversation: such a run
+// is translated at about 200 MB/s (go test -bench History, one core).
 package dialect

@@ -96,7 +96,7 @@ func (s *Span) statusCode() string {
 // firstLine cuts the stack trace that some instrumentations append to the text
 // of an error.
 func firstLine(msg string) string {
-	for _, mark := range [...]string{"\n\nTraceback ", "\n\nError: ", "\nTraceback (most recent", "\n    at "} {
+	for _, mark := range [...]string{"\n\nTraceback ", "\n\nError: ", "Traceback (most recent call last)", "\n    at "} {
 		if i := strings.Index(msg, mark); i > 0 {
 			msg = msg[:i]
 		}

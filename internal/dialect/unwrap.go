@@ -24,7 +24,7 @@ func decodeArgs(c Content) (Content, string) {
 		case v.Has("input_str") && v.Only("input_str", "tags", "metadata", "inputs", "kwargs"):
 			id = v.At("kwargs").At("tool_call_id").Str()
 			c = c.changed(langchainInputs(v))
-		case v.Has("args", "kwargs") && v.Only("args", "kwargs", "sanitize_inputs_outputs"): //nolint:misspell // the name is smolagents'
+		case v.Has("args", "kwargs") && v.Only("args", "kwargs", "sanitize_inputs_outputs"):
 			inner, ok := pythonCall(v)
 			if !ok {
 				return c, id
