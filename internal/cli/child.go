@@ -59,7 +59,7 @@ func childCode(err error) (int, error) {
 	case !errors.As(err, &exit):
 		return 0, fmt.Errorf("the command: %w", err)
 	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() { //nolint:misspell // a name of package syscall
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal()), nil
 	}
 	return exit.ExitCode(), nil

@@ -104,7 +104,7 @@ const defaultWidth = 120
 func (a *app) terminal(w any) terminal {
 	t := terminal{width: defaultWidth, assumed: true}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		t.colour = a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" //nolint:misspell // the name of the variable
+		t.colour = a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb"
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			t.width, t.assumed = n, false
 		}
