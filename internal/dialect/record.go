@@ -48,6 +48,12 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	if !c.Validated.IsNull() {
 		rec.ArgsValidated = []byte(c.Validated.JSON())
 	}
+	ctx := r.contextOf(n)
+	rec.CallerContext, rec.PromptVersion = ctx.callerJSON(), ctx.prompt
+	if n.Span != nil {
+		rec.PolicyResult = firstAttr(n.Attributes(), r.opts.fields().PolicyResult)
+		rec.ApprovalID = firstAttr(n.Attributes(), r.opts.fields().ApprovalID)
+	}
 	if n.fail != nil {
 		rec.Error = &tape.Error{Code: n.fail.Code, Message: n.fail.text(), Type: n.fail.Type}
 	}

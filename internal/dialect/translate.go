@@ -19,6 +19,16 @@ type Options struct {
 	Trigger tape.Trigger
 	// TenantAttribute is the resource attribute that names the tenant of a run.
 	TenantAttribute string
+	// Fields name the attributes of caller_context, prompt_version,
+	// policy_result and approval_id; nil is DefaultFields.
+	Fields *Fields
+}
+
+func (o *Options) fields() *Fields {
+	if o.Fields == nil {
+		return defaultFields
+	}
+	return o.Fields
 }
 
 // Translate makes one tape of each trace, ordered by start. It never changes
