@@ -34,6 +34,8 @@ var dialects = []Dialect{
 	mlflow{},
 	vercel{},
 	mastra{},
+	genkit{},
+	liveKit{},
 	springAI{},
 	haystack{},
 	openInference{},

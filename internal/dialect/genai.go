@@ -52,6 +52,10 @@ func genAITool(s *Span, c *Call) {
 	if c.Tool == "" {
 		c.Tool = strings.TrimSpace(strings.TrimPrefix(s.Name(), "execute_tool"))
 	}
+	if c.Tool == "" {
+		// MLflow's conversion loses the name; the model's request has it.
+		c.Tool, c.ClassName = "execute_tool", true
+	}
 	c.ID = realID(s.Str("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
 	c.Description = s.Str("gen_ai.tool.description")
 	var id string

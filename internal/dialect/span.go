@@ -38,6 +38,7 @@ type marks struct {
 	mastra     string // mastra.span.type
 	spring     string // spring.ai.kind
 	spanType   string // span.type
+	genkit     string // genkit:metadata:subtype
 	conv       string
 	convRank   int
 	agentName  string // gen_ai.agent.name
@@ -51,6 +52,7 @@ type marks struct {
 	oiTool     bool   // tool.name is there
 	// traceloopAny: some traceloop.* attribute is there.
 	traceloopAny bool
+	liveKit      bool // some lk.* attribute is there
 }
 
 func newSpan(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) Span {
@@ -86,6 +88,13 @@ func (s *Span) scan() {
 			m.mastra = v.Str()
 		case "spring.ai.kind":
 			m.spring = v.Str()
+		case "genkit:metadata:subtype":
+			m.genkit = v.Str()
+		case "rpc.method":
+			// FastMCP's older releases name the method so.
+			if v.Str() == "tools/call" {
+				m.mcp = v.Str()
+			}
 		case "span.type":
 			m.spanType = v.Str()
 		case "gen_ai.agent.name":
@@ -107,8 +116,11 @@ func (s *Span) scan() {
 		case "llm.request.type":
 			m.llmRequest = true
 		default:
-			if strings.HasPrefix(k, "traceloop.") {
+			switch {
+			case strings.HasPrefix(k, "traceloop."):
 				m.traceloopAny = true
+			case strings.HasPrefix(k, "lk."):
+				m.liveKit = true
 			}
 			if r := conversationRank(k); r > 0 && (m.convRank == 0 || r < m.convRank) && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
 				m.conv, m.convRank = v.Str(), r
