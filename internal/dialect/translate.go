@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/attribution"
+	"github.com/tapedeck/tapedeck/internal/logfold"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -51,7 +52,17 @@ func TranslateWithLogs(td ptrace.Traces, ld plog.Logs, opts Options) []*tape.Tap
 }
 
 // Runs is [TranslateWithLogs] with the facts for summary rows.
+//
+// Log records that travel inside the trace (package logfold) are read like those
+// in ld.
 func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
+	td, folded := logfold.Unfold(td)
+	if folded.LogRecordCount() > 0 {
+		for _, rl := range ld.ResourceLogs().All() {
+			rl.CopyTo(folded.ResourceLogs().AppendEmpty())
+		}
+		ld = folded
+	}
 	groups := collect(td)
 	attachLogs(groups, ld)
 	type started struct {
