@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -114,6 +115,9 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	c := call{kind: request.Kind, tool: request.Tool, args: orNull(request.Args)}
 	if c.kind == "" {
 		c.kind = tape.KindTool
+	}
+	if !slices.Contains(tape.Kinds, c.kind) {
+		return Answer{}, fmt.Errorf("replay: %s: unknown kind %q, want one of %q", c.tool, c.kind, tape.Kinds)
 	}
 	redacted, hits := s.policy.JSON(c.args)
 	c.args = redacted

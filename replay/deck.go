@@ -18,6 +18,8 @@ type deck struct {
 	steps  []step
 	byKey  map[callKey]*queue
 	byTool map[toolKey]*queue
+	// tools lists the keys of byTool in the order in which they appear.
+	tools []toolKey
 	// effects says of which tools the tape knows whether they have side effects.
 	effects map[string]bool
 	// first is the first step that may be unconsumed.
@@ -120,7 +122,11 @@ func (d *deck) add(st step) {
 		d.effects[r.Tool] = d.effects[r.Tool] || *r.SideEffect
 	}
 	push(d.byKey, callKey{r.KindOf(), st.key}, i)
-	push(d.byTool, toolKey{r.KindOf(), r.Tool}, i)
+	at := toolKey{r.KindOf(), r.Tool}
+	if d.byTool[at] == nil {
+		d.tools = append(d.tools, at)
+	}
+	push(d.byTool, at, i)
 }
 
 func push[K comparable](m map[K]*queue, at K, i int) {

@@ -84,7 +84,7 @@ func (s *Session) noAnswer(c *call) error {
 	if i := d.head(d.byTool[toolKey{c.kind, c.tool}]); i >= 0 {
 		return s.drift(c, i)
 	}
-	return &MissError{Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Nearest: d.nearest(c)}
+	return &MissError{Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Nearest: s.nearest(c)}
 }
 
 // drift compares a call with the record it should have been. Where the record's
@@ -136,46 +136,61 @@ func (s *Session) outOfOrder(c *call, due int) error {
 	}
 }
 
-// nearLimit bounds how many records a miss is compared with.
-const nearLimit = 256
-
 // nearest looks for a record that a missed call resembles: the same arguments
-// under another name, the same tool asked before, or a similar name.
-func (d *deck) nearest(c *call) *Near {
+// under another name, the same tool asked before, or a similar name. It looks at
+// the tools of the tape, not at its records, so a long tape costs no more.
+func (s *Session) nearest(c *call) *Near {
+	d := s.deck
 	digits := c.key[strings.LastIndexByte(c.key, ':'):]
-	var best *step
-	var why string
-	bestRank := 0
-	for i := range d.steps[:min(len(d.steps), nearLimit)] {
-		st := &d.steps[i]
-		rank, reason := 0, ""
+	best := candidate{}
+	for _, at := range d.tools {
 		switch {
-		case st.record.KindOf() != c.kind:
-			continue
-		case strings.HasSuffix(st.key, digits) && st.record.Tool != c.tool:
-			rank, reason = 3, "the same arguments for another tool"
-		case st.record.Tool == c.tool:
-			rank, reason = 2, "the same tool, served before"
-		case similar(st.record.Tool, c.tool):
-			rank, reason = 1, "a similar name"
-		}
-		// Of equals, an unconsumed record is nearer than a consumed one.
-		if rank = 2 * rank; rank > 0 && !st.consumed {
-			rank++
-		}
-		if rank > bestRank {
-			best, why, bestRank = st, reason, rank
+		case at.kind != c.kind:
+		case at.tool == c.tool:
+			best.better(d, d.byTool[at], 2, "the same tool, served before")
+		default:
+			best.better(d, d.byKey[callKey{at.kind, at.tool + digits}], 3, "the same arguments for another tool")
+			if similar(at.tool, c.tool) {
+				best.better(d, d.byTool[at], 1, "a similar name")
+			}
 		}
 	}
-	if best == nil {
+	if best.step == nil {
 		return nil
 	}
-	if best.record.Tool == c.tool {
-		if list, err := Diff(best.record.Args, c.args); err == nil && len(list) > 0 {
-			why = fmt.Sprintf("%s, differs at %s", why, list[0])
+	near := &Near{Seq: best.step.seq, Tool: best.step.record.Tool, Key: best.step.key, Why: best.why}
+	if near.Tool == c.tool {
+		if list, err := Diff(s.policyArgs(best.step), c.args); err == nil && len(list) > 0 {
+			near.Why = fmt.Sprintf("%s, differs at %s", near.Why, list[0])
 		}
 	}
-	return &Near{Seq: best.seq, Tool: best.record.Tool, Key: best.key, Why: why}
+	return near
+}
+
+// candidate is the nearest step found so far.
+type candidate struct {
+	step *step
+	why  string
+	rank int
+}
+
+// better takes the step of a queue that is nearest: the first unconsumed, else
+// the last. Of equals, an unconsumed step is nearer than a consumed one, then the
+// one that was recorded first.
+func (b *candidate) better(d *deck, q *queue, rank int, why string) {
+	if q == nil {
+		return
+	}
+	rank *= 2
+	i := d.head(q)
+	if i >= 0 {
+		rank++
+	} else {
+		i = q.steps[len(q.steps)-1]
+	}
+	if st := &d.steps[i]; rank > b.rank || rank == b.rank && b.step != nil && st.seq < b.step.seq {
+		*b = candidate{st, why, rank}
+	}
 }
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", "/", "", " ", "")
@@ -183,6 +198,11 @@ var separators = strings.NewReplacer("_", "", "-", "", ".", "", "/", "", " ", ""
 // similar reports whether two names differ by case, separators or an ending.
 func similar(a, b string) bool {
 	a, b = strings.ToLower(separators.Replace(a)), strings.ToLower(separators.Replace(b))
-	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) ||
+	if a == b {
+		return true
+	}
+	// Fewer letters begin or end too many names to say anything.
+	const enough = 3
+	return min(len(a), len(b)) >= enough && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) ||
 		strings.HasSuffix(a, b) || strings.HasSuffix(b, a))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/tapedeck/tapedeck/tape"
@@ -85,9 +86,7 @@ func WithKinds(kinds ...tape.Kind) Option {
 	return func(c *config) error {
 		c.kinds = kinds
 		for _, kind := range kinds {
-			switch kind {
-			case tape.KindTool, tape.KindModel, tape.KindClock, tape.KindRandom:
-			default:
+			if !slices.Contains(tape.Kinds, kind) {
 				return fmt.Errorf("unknown kind %q", kind)
 			}
 		}

@@ -12,17 +12,7 @@ import (
 	"strings"
 
 	"github.com/tapedeck/tapedeck/replay"
-	"github.com/tapedeck/tapedeck/tape"
 )
-
-// callRequest is the body of a call. Other members are ignored.
-type callRequest struct {
-	Tool string `json:"tool"`
-	// Args are null when absent.
-	Args json.RawMessage `json:"args"`
-	// Kind is "tool" when absent.
-	Kind tape.Kind `json:"kind"`
-}
 
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
@@ -52,14 +42,11 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 
 // answer makes the call that a body describes.
 func (s *Server) answer(ctx context.Context, body []byte) *response {
-	var request callRequest
-	if err := json.Unmarshal(body, &request); err != nil {
+	request, err := parseCall(body)
+	if err != nil {
 		return failure(http.StatusBadRequest, "bad_request", "the body is not a call: "+err.Error())
 	}
-	if request.Tool == "" {
-		return failure(http.StatusBadRequest, "bad_request", `the body is not a call: member "tool" is missing`)
-	}
-	answer, err := s.session.Ask(ctx, replay.Request{Kind: request.Kind, Tool: request.Tool, Args: request.Args})
+	answer, err := s.session.Ask(ctx, request)
 	if err != nil {
 		return verdict(err)
 	}

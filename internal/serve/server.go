@@ -16,7 +16,8 @@
 //
 // The package opens no outbound connection and answers only requests that were
 // addressed to this machine by a loopback name, so that no web page can read a
-// tape through a name of its own. A hit costs the price of the session's plus
+// tape through a name of its own, and none that a page from elsewhere makes, as
+// they would take records. A hit costs the price of the session's plus
 // that of the HTTP exchange; results are written as they lie in memory.
 package serve
 
@@ -26,6 +27,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/tapedeck/tapedeck/replay"
@@ -79,6 +81,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !loopbackName(r.Host) {
 		failure(http.StatusForbidden, "forbidden", "this server answers to loopback names only").write(w)
+		return
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !loopbackOrigin(origin) {
+		failure(http.StatusForbidden, "forbidden", "this server answers no web page from elsewhere").write(w)
 		return
 	}
 	var method string
@@ -160,6 +166,12 @@ func loopbackName(hostport string) bool {
 	}
 	ip := net.ParseIP(trimBrackets(host))
 	return ip != nil && ip.IsLoopback()
+}
+
+// loopbackOrigin reports whether a web page came from this machine.
+func loopbackOrigin(origin string) bool {
+	page, err := url.Parse(origin)
+	return err == nil && loopbackName(page.Host)
 }
 
 func trimBrackets(host string) string {

@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tapedeck/tapedeck/replay"
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// parseCall reads the body of a call: "tool", "args" (null when absent) and
+// "kind" ("tool" when absent). Members are known by their exact names, since a
+// decoder that takes "ARGS" for "args" would answer a call that nobody made;
+// others are ignored.
+func parseCall(body []byte) (replay.Request, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return replay.Request{}, fmt.Errorf("want an object, not %s", article(wrong.Value))
+		}
+		return replay.Request{}, err
+	}
+	request := replay.Request{Args: members["args"]}
+	kind := ""
+	for _, text := range []struct {
+		name string
+		to   *string
+	}{{"tool", &request.Tool}, {"kind", &kind}} {
+		if value, ok := members[text.name]; ok && json.Unmarshal(value, text.to) != nil {
+			return replay.Request{}, fmt.Errorf("member %q is not a string", text.name)
+		}
+	}
+	if request.Tool == "" {
+		return replay.Request{}, errors.New(`member "tool" is missing`)
+	}
+	if request.Kind = tape.Kind(kind); kind != "" && !slices.Contains(tape.Kinds, request.Kind) {
+		return replay.Request{}, fmt.Errorf("member \"kind\": %q is none of %q", kind, tape.Kinds)
+	}
+	return request, nil
+}
+
+func article(what string) string {
+	if what == "array" {
+		return "an array"
+	}
+	return "a " + what
+}
