@@ -65,6 +65,10 @@ func (f *tapeFile) finish(manifest *tape.Manifest) error {
 	if err != nil || manifest == nil {
 		return errors.Join(err, f.file.Close())
 	}
+	if real, err := filepath.EvalSymlinks(f.path); err == nil {
+		// A symbolic link stays one: it is what it leads to that is replaced.
+		f.path = real
+	}
 	temp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*")
 	if err != nil {
 		return errors.Join(err, f.file.Close())

@@ -43,7 +43,7 @@ func New(t *tape.Tape, options ...Option) (*Session, error) {
 }
 
 // Open starts a session over the tape in a file. A strict session needs the
-// file. The recording modes append to it, and make it, readable by its owner
+// file, and something in it. The recording modes append to it, and make it, readable by its owner
 // only, where there is none. One session may record to a file at a time.
 func Open(path string, options ...Option) (*Session, error) {
 	c, err := newConfig(options)
@@ -54,6 +54,10 @@ func Open(path string, options ...Option) (*Session, error) {
 	t, err := tape.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) && c.mode != ModeStrict {
 		t, err = &tape.Tape{}, nil
+	}
+	if err == nil && c.mode == ModeStrict && t.Empty() {
+		// A replay of nothing would be clean whatever the program does.
+		err = fmt.Errorf("%s: %w", path, tape.ErrEmpty)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -118,7 +122,8 @@ func (s *Session) statsLocked() Stats {
 // [ModeStrict] every call a hit and every record asked for, in
 // [ModeReplayRecord] no drift and no gap. Otherwise it returns an
 // [*UncleanError], also where the program under test swallowed the errors of its
-// calls. What cannot be recorded is an error too. Calls that still run live are
+// calls. What cannot be recorded is an error too. Answers
+// that are held back for the recorded order of completion are let out. Calls that still run live are
 // not waited for, and not recorded. Closing again returns the same.
 func (s *Session) Close() error {
 	s.mu.Lock()
@@ -128,6 +133,9 @@ func (s *Session) Close() error {
 	}
 	s.closed = true
 	s.mu.Unlock()
+	if s.gate != nil {
+		s.gate.open()
+	}
 	var err error
 	if s.recorder != nil {
 		err = s.recorder.close()

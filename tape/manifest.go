@@ -116,3 +116,6 @@ type Tape struct {
 	Manifest *Manifest
 	Records  []Record
 }
+
+// Empty reports whether there is nothing on the tape, not even a manifest.
+func (t *Tape) Empty() bool { return t.Manifest == nil && len(t.Records) == 0 }

@@ -12,6 +12,9 @@ import (
 var (
 	// ErrVersion is a manifest of a version this package does not read.
 	ErrVersion = errors.New("unknown tape version")
+	// ErrEmpty is a text with neither a manifest nor a record in it. Readers take
+	// it for a tape, as one that is about to be recorded; who needs content says so.
+	ErrEmpty = errors.New("empty: there is neither a manifest nor a record in it")
 	// ErrTruncated is a last line that was cut in the middle.
 	ErrTruncated = errors.New("the tape is cut in the middle of its last line")
 	// ErrTooLong is a line over the reader's bound.

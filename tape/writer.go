@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -68,22 +69,34 @@ func (w *Writer) WriteTape(t *Tape) error {
 
 // WriteFile writes a tape to a file, readable by its owner only since tapes
 // hold what users said. The file appears whole or not at all: it is written
-// beside its place, synced and renamed.
-func WriteFile(path string, t *Tape) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
+// beside its place, synced and renamed. Where path is a symbolic link, the file
+// it leads to is replaced.
+func WriteFile(path string, t *Tape) error {
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
+	temp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	if err != nil {
+		return at(path, err)
+	}
 	buffered := bufio.NewWriterSize(temp, 64<<10)
 	err = NewWriter(buffered).WriteTape(t)
 	err = errors.Join(err, buffered.Flush(), temp.Sync(), temp.Close())
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		err = os.Rename(temp.Name(), target)
 	}
-	return os.Rename(temp.Name(), path)
+	if err != nil {
+		return at(path, errors.Join(err, os.Remove(temp.Name())))
+	}
+	return nil
+}
+
+// at names the file that was asked for in an error about the temporary one.
+func at(path string, err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -102,4 +103,28 @@ func TestWriteFileIsWholeOrNotThere(t *testing.T) {
 	assert.Len(t, entries, 1, "nothing left beside it")
 
 	require.ErrorIs(t, WriteFile(filepath.Join(dir, "no", "x.jsonl"), tape), os.ErrNotExist)
+}
+
+func TestWriteFileKeepsALink(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real.jsonl"), filepath.Join(dir, "link.jsonl")
+	require.NoError(t, os.WriteFile(real, []byte("old"), 0o600))
+	if err := os.Symlink("real.jsonl", link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	require.NoError(t, WriteFile(link, &Tape{Records: []Record{{Seq: 1, Tool: "t"}}}))
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&os.ModeSymlink)
+	written, err := ReadFile(real)
+	require.NoError(t, err)
+	assert.Len(t, written.Records, 1)
+	assert.False(t, written.Empty())
+}
+
+func TestWriteFileNamesTheFileThatWasAskedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "run.jsonl")
+	err := WriteFile(path, &Tape{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	assert.True(t, strings.HasPrefix(err.Error(), path+": "), "%v", err)
 }
