@@ -69,7 +69,7 @@ of reach.`,
 		// A word that is no verb is an error, not a reason to print the help.
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("%q is not a verb; tape --help lists them", args[0])
+				return notAVerb(args[0])
 			}
 			return nil
 		},
@@ -87,9 +87,31 @@ of reach.`,
 	f.StringVar(&a.server, "server", "", "URL of the tape API (default $TAPE_SERVER, then "+defaultServer+")")
 	f.StringVar(&a.store, "store", "", "directory of a tape store to read in place of a server")
 	root.MarkFlagsMutuallyExclusive("server", "store")
+	root.SetHelpCommand(helpCmd(root))
 	root.AddCommand(a.verbs()...)
 	return root
 }
+
+// helpCmd is the help of cobra, but for a word that is no verb, which is an error
+// here as everywhere.
+func helpCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Show the help of a verb",
+		Args:  args(0, 1),
+		RunE: func(_ *cobra.Command, argv []string) error {
+			verb, rest, err := root.Find(argv)
+			if err != nil || len(rest) > 0 {
+				return notAVerb(argv[0])
+			}
+			verb.InitDefaultHelpFlag()
+			verb.InitDefaultVersionFlag()
+			return verb.Help()
+		},
+	}
+}
+
+func notAVerb(word string) error { return usage("%q is not a verb; tape --help lists them", word) }
 
 // args wants between least and most arguments, most < 0 for any number, and
 // says how the verb is called when there are others.

@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
-
-	"golang.org/x/term"
 )
 
 // runChild runs a command on our own streams with more environment, passes
@@ -35,7 +33,7 @@ func (a *app) runChild(argv, env []string) (code int, err error) {
 		for {
 			select {
 			case s := <-signals:
-				if !fromKeyboard(s) || !a.onTerminal() {
+				if !fromKeyboard(s) || !onTerminal() {
 					// An error means that it has just ended.
 					_ = cmd.Process.Signal(s)
 				}
@@ -65,11 +63,5 @@ func childCode(err error) (int, error) {
 	return exit.ExitCode(), nil
 }
 
-// onTerminal reports whether standard input is a terminal. Signals from its
-// keyboard reach the command without our help, which would make them two.
-func (a *app) onTerminal() bool {
-	f, ok := a.In.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
+// fromKeyboard reports the signals that the keys of a terminal send.
 func fromKeyboard(s os.Signal) bool { return s == os.Interrupt || s == syscall.SIGQUIT }

@@ -85,6 +85,8 @@ func TestBadUsageIsOneLineAndExitCode2(t *testing.T) {
 		want  string
 	}{
 		"no such verb":             {[]string{"frobnicate"}, `"frobnicate" is not a verb; tape --help lists them`},
+		"help of no verb":          {[]string{"help", "frobnicate"}, `"frobnicate" is not a verb; tape --help lists them`},
+		"an empty tape":            {[]string{"show", os.DevNull}, os.DevNull + ": empty: there is neither a manifest nor a record in it"},
 		"missing argument":         {[]string{"key", "t"}, "call it as: tape key TOOL ARGS_JSON [flags]"},
 		"too many":                 {[]string{"show", "a", "b"}, "call it as: tape show FILE|ID [flags]"},
 		"unknown flag":             {[]string{"key", "--loud"}, "key: unknown flag: --loud"},
@@ -122,4 +124,12 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 	r = tapeCmd(t, "", "version", "--json")
 	assert.Contains(t, r.out, `"platform"`)
+}
+
+func TestHelp(t *testing.T) {
+	help := tapeCmd(t, "", "help", "pull")
+	assert.Equal(t, exitOK, help.code)
+	assert.Empty(t, help.err)
+	assert.Equal(t, tapeCmd(t, "", "pull", "--help").out, help.out)
+	assert.Equal(t, tapeCmd(t, "", "--help").out, tapeCmd(t, "", "help").out)
 }

@@ -62,18 +62,30 @@ One run goes to -o FILE or standard output; several go to -o DIR/, each as
 			if err != nil {
 				return err
 			}
-			if err := a.writeRuns(report, out); err != nil {
-				return err
+			none := len(report.Runs) == 0
+			if none && !asJSON {
+				return no("%s: no tool or model call among %s and %s, so there is no tape to make",
+					strings.Join(files, ", "), count(report.Spans, "span"), count(report.LogRecords, "log record"))
 			}
-			if asJSON {
-				text, err := marshal(report)
-				if err == nil {
-					_, err = a.Err.Write(text)
+			if !none {
+				if err := a.writeRuns(report, out); err != nil {
+					return err
 				}
+			}
+			text := []byte(report.text())
+			if asJSON {
+				if text, err = marshal(report); err != nil {
+					return err
+				}
+			}
+			if _, err := a.Err.Write(text); err != nil {
 				return err
 			}
-			_, err = io.WriteString(a.Err, report.text())
-			return err
+			if none {
+				// The report says it, and one more line would not be JSON.
+				return &exitError{code: exitNo}
+			}
+			return nil
 		},
 	}
 	outFlag(cmd, &out)
@@ -106,10 +118,6 @@ func (a *app) readRuns(files []string) (*importReport, error) {
 			TraceID: t.Manifest.TraceID, Outcome: t.Manifest.Outcome, Records: len(t.Records),
 			Gaps: len(t.Manifest.Gaps), Complete: t.Manifest.Complete, tape: t,
 		})
-	}
-	if len(report.Runs) == 0 {
-		return nil, no("%s: no tool or model call among %s and %s, so there is no tape to make",
-			strings.Join(files, ", "), count(report.Spans, "span"), count(report.LogRecords, "log record"))
 	}
 	return report, nil
 }

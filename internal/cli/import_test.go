@@ -139,7 +139,17 @@ func TestImportFaults(t *testing.T) {
 			assert.NoFileExists(t, out)
 		})
 	}
-	r := tapeCmd(t, "", "import", "testdata/none.json")
+	// The report is JSON also where there is no run in it.
+	r := tapeCmd(t, request(plain), "import", "-", "--json")
+	assert.Equal(t, exitNo, r.code)
+	assert.Empty(t, r.out)
+	var report map[string]any
+	require.NoError(t, json.Unmarshal([]byte(r.err), &report))
+	assert.Empty(t, report["runs"])
+	assert.NotNil(t, report["runs"])
+	assert.Len(t, report["without_calls"], 1)
+
+	r = tapeCmd(t, "", "import", "testdata/none.json")
 	assert.Equal(t, exitUsage, r.code)
 	oneLineError(t, r)
 }

@@ -10,14 +10,21 @@ import (
 
 // readTape reads the tape in a file, or on standard input for "-".
 func (a *app) readTape(path string) (*tape.Tape, error) {
-	if path != "-" {
-		return tape.ReadFile(path)
+	name, read := path, func() (*tape.Tape, error) { return tape.ReadFile(path) }
+	if path == "-" {
+		name, read = "standard input", func() (*tape.Tape, error) {
+			t, err := tape.ReadAll(a.In)
+			if err != nil {
+				err = fmt.Errorf("standard input: %w", err)
+			}
+			return t, err
+		}
 	}
-	t, err := tape.ReadAll(a.In)
-	if err != nil {
-		return nil, fmt.Errorf("standard input: %w", err)
+	t, err := read()
+	if err == nil && t.Empty() {
+		return nil, fmt.Errorf("%s: %w", name, tape.ErrEmpty)
 	}
-	return t, nil
+	return t, err
 }
 
 // textArg is an argument as it stands, or standard input for "-".

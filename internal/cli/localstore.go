@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/api"
@@ -21,6 +23,9 @@ func (a *app) storeClient() (*client, func(), error) {
 	if err != nil {
 		return nil, nil, missing("--store: %w", err)
 	}
+	if !holdsStore(a.store) {
+		return nil, nil, missing("--store: %s holds no tape store", a.store)
+	}
 	st, err := store.Open(backend, store.Options{
 		OnDamaged: func(name string, err error) { a.note("%s: %s: %v", a.store, name, err) },
 	})
@@ -29,6 +34,17 @@ func (a *app) storeClient() (*client, func(), error) {
 	}
 	c := &client{base: "http://store", where: a.store, http: &http.Client{Transport: inProcess{api.New(st, api.Options{})}}}
 	return c, st.Close, nil
+}
+
+// holdsStore reports whether a directory has any of the folders of a store. One
+// without them would answer as a store without runs, which hides a wrong path.
+func holdsStore(path string) bool {
+	for _, folder := range []string{"tapes", "index", "blobs", "policies", ".tmp"} {
+		if info, err := os.Stat(filepath.Join(path, folder)); err == nil && info.IsDir() {
+			return true
+		}
+	}
+	return false
 }
 
 // inProcess answers requests by calling a handler.

@@ -87,3 +87,16 @@ func TestStoreThatIsNotThere(t *testing.T) {
 	_, err := os.Stat(filepath.Join(filepath.Dir(file), ".tmp"))
 	assert.ErrorIs(t, err, os.ErrNotExist, "reading makes nothing")
 }
+
+// A wrong path must not look like a store without runs.
+func TestADirectoryThatIsNoStore(t *testing.T) {
+	path := t.TempDir()
+	r := tapeCmd(t, "", "--store", path, "ls")
+	assert.Equal(t, exitMissing, r.code)
+	assert.Equal(t, "tape: --store: "+path+" holds no tape store\n", r.err)
+	_, err := dir.Open(path)
+	require.NoError(t, err)
+	r = tapeCmd(t, "", "--store", path, "ls")
+	assert.Equal(t, exitOK, r.code, "a store without runs is one")
+	assert.Equal(t, "tape: no runs match\n", r.err)
+}

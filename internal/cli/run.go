@@ -38,7 +38,7 @@ signal's number for one that was killed.`,
 }
 
 func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags) error {
-	session, err := flags.open(file)
+	session, err := a.open(file, flags)
 	if err != nil {
 		return err
 	}

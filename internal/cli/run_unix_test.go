@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -34,7 +36,10 @@ func TestMain(m *testing.M) {
 }
 
 // child follows its arguments: "call TOOL ARGS" prints the answer, "exit N"
-// ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7.
+// ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7, "remove"
+// deletes a folder, "interrupts" prints how many SIGINTs came, "tape" is the
+// command line, "background" runs the rest in a process group of its own and
+// interrupts that.
 func child(words []string) int {
 	for len(words) > 0 {
 		switch words[0] {
@@ -61,9 +66,51 @@ func child(words []string) int {
 			fmt.Println("waiting")
 			<-term
 			return 7
+		case "remove":
+			_ = os.RemoveAll(words[1])
+			words = words[2:]
+		case "interrupts":
+			got := make(chan os.Signal, 8)
+			signal.Notify(got, syscall.SIGINT)
+			fmt.Println("waiting")
+			n := 0
+			for wait := 10 * time.Second; ; wait = 200 * time.Millisecond {
+				select {
+				case <-got:
+					n++
+					continue
+				case <-time.After(wait):
+				}
+				fmt.Printf("%d interrupts\n", n)
+				return 0
+			}
+		case "tape":
+			return Main(words[1:], OS())
+		case "background":
+			return background(words[1:])
 		}
 	}
 	return 0
+}
+
+// background runs us again with words, outside the foreground of the terminal.
+func background(words []string) int {
+	cmd := exec.Command(os.Args[0], words...)
+	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		return 98
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		fmt.Println(lines.Text())
+		if lines.Text() == "waiting" {
+			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGINT)
+		}
+	}
+	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode()
 }
 
 const (
@@ -165,17 +212,29 @@ func TestRunUsage(t *testing.T) {
 		"not completion":  {[]string{"serve", "f", "--completion", "any"}, `--completion: unknown completion "any"`},
 		"not loopback":    {[]string{"serve", "testdata/bare.jsonl", "--listen", "0.0.0.0:0"}, "not a loopback address"},
 		"not an address":  {[]string{"serve", "testdata/bare.jsonl", "--listen", "here"}, "missing port in address"},
+		"an empty tape":   {[]string{"run", os.DevNull, "--", "true"}, os.DevNull + ": empty: there is neither a manifest nor a record in it"},
+		"an id":           {[]string{"run", strings.Repeat("a", 32), "--", "true"}, " is not a file; tape pull " + strings.Repeat("a", 32) + " -o FILE makes one"},
+		"a directory":     {[]string{"run", "testdata/bare.jsonl", "--report", "testdata", "--", "true"}, "--report: testdata is a directory"},
 		"unwritable file": {[]string{"run", "testdata/bare.jsonl", "--report", "none/r.json", "--", "true"}, "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := tapeCmd(t, "", tt.words...)
 			assert.Equal(t, exitUsage, r.code)
 			assert.Contains(t, r.err, tt.want)
-			if name != "unwritable file" { // which has the report as well
-				oneLineError(t, r)
-			}
+			oneLineError(t, r)
 		})
 	}
+}
+
+// A report that could not be written after all does not hide that the replay was
+// not clean.
+func TestRunWhoseReportIsLost(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "folder")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	r := runTape(t, []string{"--report", filepath.Join(folder, "r.json")}, "remove", folder)
+	assert.Equal(t, exitNo, r.code)
+	assert.Contains(t, r.err, "2 unconsumed")
+	assert.Contains(t, r.err, filepath.Join(folder, "r.json")+": no such file or directory")
 }
 
 func TestRunPassesSignalsOn(t *testing.T) {

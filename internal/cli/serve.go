@@ -22,7 +22,7 @@ first, on standard output; POST {"tool": …, "args": …} to URL/v1/call. On SI
 SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			session, err := flags.open(argv[0])
+			session, err := a.open(argv[0], &flags)
 			if err != nil {
 				return err
 			}

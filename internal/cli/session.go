@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 }
 
 // open starts the session over the tape in a file.
-func (f *sessionFlags) open(path string) (*replay.Session, error) {
+func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
 	mode, err := replay.ParseMode(f.mode)
 	if err != nil {
 		return nil, usage("--mode: %w", err)
@@ -48,6 +49,12 @@ func (f *sessionFlags) open(path string) (*replay.Session, error) {
 	completion, err := replay.ParseCompletion(f.completion)
 	if err != nil {
 		return nil, usage("--completion: %w", err)
+	}
+	if f.report != "" {
+		// Not after the command ran, which may have taken an hour.
+		if err := a.checkOutput(f.report); err != nil {
+			return nil, usage("--report: %w", err)
+		}
 	}
 	options := []replay.Option{
 		replay.WithMode(mode), replay.WithOrder(order), replay.WithCompletion(completion, 0), replay.WithCodeVersion(f.codeVersion),
@@ -68,7 +75,13 @@ func (f *sessionFlags) open(path string) (*replay.Session, error) {
 	if path == "-" {
 		return nil, usage("the tape must be a file, not standard input")
 	}
-	return replay.Open(path, options...)
+	session, err := replay.Open(path, options...)
+	if errors.Is(err, os.ErrNotExist) {
+		if id, idErr := traceID(path); idErr == nil {
+			return nil, usage("%s is not a file; tape pull %s -o FILE makes one", path, id)
+		}
+	}
+	return session, err
 }
 
 // finish ends a session and reports on it. The error is for a replay that was
@@ -90,12 +103,12 @@ func (a *app) finish(s *replay.Session, f *sessionFlags) error {
 		err = werr
 	}
 	switch {
-	case err != nil:
-		return err
 	case unclean == nil:
-		return nil
+		return err
 	case !errors.Is(unclean, replay.ErrUnclean):
-		return unclean
+		return errors.Join(err, unclean)
+	case err != nil:
+		return &exitError{exitNo, errors.Join(unclean, err)}
 	case f.asJSON:
 		// One more line would not be JSON.
 		return &exitError{code: exitNo}

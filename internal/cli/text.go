@@ -126,7 +126,7 @@ const (
 
 // paint colours a text when the terminal has colours.
 func (t terminal) paint(code, s string) string {
-	if !t.colour || s == "" {
+	if !t.colour || code == "" || s == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"

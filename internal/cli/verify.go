@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,10 +35,7 @@ tape is not right, 2 when one cannot be read to its end.`,
 			var bad []string
 			code := exitNo
 			for _, file := range files {
-				r, err := a.verify(file)
-				if err != nil {
-					return err
-				}
+				r := a.verify(file)
 				reports = append(reports, r)
 				if !r.Valid {
 					bad = append(bad, r.summary())
@@ -62,22 +60,30 @@ tape is not right, 2 when one cannot be read to its end.`,
 	return cmd
 }
 
-// verify checks one file. Its error is for a file that cannot be opened.
-func (a *app) verify(file string) (verifyReport, error) {
+// verify checks one file.
+func (a *app) verify(file string) verifyReport {
 	t, err := a.readTape(file)
-	var syntax *tape.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return verifyReport{File: file, Error: syntax.Error()}, nil
-	case err != nil:
-		return verifyReport{}, err
+	if err != nil {
+		return verifyReport{File: file, Error: fault(err)}
 	}
 	r := verifyReport{File: file, Records: len(t.Records), Problems: tape.Verify(t)}
-	if t.Manifest == nil && len(t.Records) == 0 {
-		r.Error = "empty: there is neither a manifest nor a record in it"
+	r.Valid = len(r.Problems) == 0
+	return r
+}
+
+// fault is why a file could not be read, without its name.
+func fault(err error) string {
+	var syntax *tape.SyntaxError
+	var of *fs.PathError
+	switch {
+	case errors.As(err, &syntax):
+		return syntax.Error()
+	case errors.Is(err, tape.ErrEmpty):
+		return tape.ErrEmpty.Error()
+	case errors.As(err, &of):
+		return of.Err.Error()
 	}
-	r.Valid = r.Error == "" && len(r.Problems) == 0
-	return r, nil
+	return err.Error()
 }
 
 // summary is a fault in one sentence.

@@ -50,7 +50,19 @@ func TestVerifyManyFiles(t *testing.T) {
 	assert.Equal(t, exitUsage, r.code)
 	assert.Equal(t, 3, strings.Count(r.out, "\n"))
 	assert.Contains(t, r.err, "bad.jsonl")
-	r = tapeCmd(t, "", "verify", failedTape, "testdata/none.jsonl")
+
+	// What cannot be opened is a line of the report like any other.
+	words := []string{"verify", "testdata/none.jsonl", failedTape, "testdata"}
+	r = tapeCmd(t, "", words...)
 	assert.Equal(t, exitUsage, r.code)
 	oneLineError(t, r)
+	assert.Contains(t, r.out, "testdata/none.jsonl: no such file or directory\n")
+	assert.Contains(t, r.out, failedTape+": good, 5 records\n")
+	r = tapeCmd(t, "", append(words, "--json")...)
+	assert.Equal(t, exitUsage, r.code)
+	var got []verifyReport
+	require.NoError(t, json.Unmarshal([]byte(r.out), &got))
+	require.Len(t, got, 3)
+	assert.Equal(t, []bool{false, true, false}, []bool{got[0].Valid, got[1].Valid, got[2].Valid})
+	assert.Equal(t, "is a directory", got[2].Error)
 }
