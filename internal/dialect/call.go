@@ -3,6 +3,7 @@ package dialect
 import (
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
+	"github.com/tapedeck/tapedeck/tape"
 )
 
 // Kind says what a span stands for.
@@ -21,6 +22,8 @@ const (
 	// KindPart belongs to the tool call around it: its handler, its server side,
 	// its wait for approval. It is no call of its own.
 	KindPart
+	// kindDraw is a clock read or a random draw, which is an event of a span.
+	kindDraw
 )
 
 // String is the name of the kind.
@@ -70,6 +73,8 @@ type Call struct {
 	// Silent marks a span that knows the content of the one model call inside it
 	// without standing for it.
 	Silent bool
+	// draw is the kind of record where Kind is kindDraw.
+	draw tape.Kind
 	// conventions is set where the GenAI attributes have been read.
 	conventions bool
 	// Server marks the answering side of a call over a protocol.

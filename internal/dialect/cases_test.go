@@ -275,7 +275,7 @@ func TestTheRowCountsRealModelCallsOnce(t *testing.T) {
 	agent := agentSpan(1, 0, 20)
 	agent.attrs["gen_ai.usage.input_tokens"] = 100
 	failing := tool(4, 1, 10, 12, "write", attrs{"error.type": "timeout"})
-	run := Runs(traces(t, agent, outer, inner, failing), plog.NewLogs(), Options{Trigger: tape.TriggerIdle, TenantAttribute: "service.name"})[0]
+	run := Runs(traces(t, agent, outer, inner, failing), plog.NewLogs(), Options{Trigger: tape.TriggerIdle, Config: &Config{TenantAttribute: "service.name"}})[0]
 	row := run.Row()
 	assert.Equal(t, tape.Row{
 		TraceID: "00000000000000000000000000000001", Service: "agent", Agent: "a", Tenant: "agent",

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -140,6 +141,7 @@ func failingText(text string) bool {
 	return false
 }
 
+// errorMember is the failure that the member "error" of a result tells of.
 func errorMember(v value.Value) *Failure {
 	e := v.At("error")
 	if !e.Truthy() {
@@ -154,13 +156,33 @@ func errorMember(v value.Value) *Failure {
 		if f.Message == "" {
 			f.Message = e.JSON()
 		}
-	default:
-		f.Message = v.First("message", "result", "error_message").Str()
-		if f.Message == "" {
-			f.Message = v.JSON()
+	case value.Number:
+		f.Message = messageBeside(v)
+		if !errorNumber(e, f.Message != "") {
+			return nil
 		}
+		f.Code = e.Text()
+		f.Message = firstOf(f.Message, v.JSON())
+	default:
+		f.Message = firstOf(messageBeside(v), v.At("result").Str(), v.JSON())
 	}
 	return f
+}
+
+func messageBeside(v value.Value) string {
+	return v.First("message", "error_message", "error_description", "detail", "msg").Str()
+}
+
+// errorNumber tells a number that is an error's code from one that is the
+// answer, such as the error of a measurement or a fit: a fraction never is a
+// code. A whole number is one if a text beside it says what went wrong, or if
+// it lies where HTTP and JSON-RPC have theirs.
+func errorNumber(e value.Value, explained bool) bool {
+	n, err := strconv.ParseInt(e.Text(), 10, 64)
+	if err != nil {
+		return false
+	}
+	return explained || n >= 400 && n <= 599 || n <= -32000 && n >= -32768
 }
 
 func attrText(m pcommon.Map, key string) string {

@@ -7,46 +7,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
+	"github.com/tapedeck/tapedeck/tape"
 )
-
-// Fields name the attributes that fill the record members which no dialect has
-// of its own. Of several present on one span the first named is taken.
-type Fields struct {
-	// Caller are the members of caller_context, such as "user", each with its
-	// attributes. Like PromptVersion they are also looked for on the spans
-	// above the call, the nearest first, and on the resource.
-	Caller        map[string][]string
-	PromptVersion []string
-	// PolicyResult and ApprovalID belong to one call and are looked for on its
-	// own span alone.
-	PolicyResult []string
-	ApprovalID   []string
-}
-
-// DefaultFields are the names of OpenTelemetry, OpenInference, Langfuse,
-// LangSmith, OpenLLMetry and Vercel.
-func DefaultFields() *Fields {
-	return &Fields{
-		Caller: map[string][]string{
-			"user": {
-				"user.id", "enduser.id", "langfuse.user.id", "langsmith.metadata.user_id",
-				"traceloop.association.properties.user_id", "ai.telemetry.metadata.userId",
-			},
-			"tenant":      {"tenant.id", "organization.id", "enduser.organization.id"},
-			"role":        {"user.roles", "enduser.role"},
-			"permissions": {"enduser.scope"},
-		},
-		PromptVersion: []string{
-			"gen_ai.prompt.version", "llm.prompt_template.version", "langfuse.observation.prompt.version",
-			"langsmith.metadata.prompt_version", "traceloop.prompt.version", "ai.telemetry.metadata.promptVersion",
-		},
-		PolicyResult: []string{"policy.result", "gen_ai.tool.policy.result"},
-		ApprovalID:   []string{"approval.id", "gen_ai.tool.approval.id"},
-	}
-}
-
-// defaultFields is shared; nothing writes to it.
-var defaultFields = DefaultFields()
 
 // maxAncestors bounds how far above a call its context is looked for.
 const maxAncestors = 64
@@ -59,39 +21,43 @@ type callContext struct {
 
 // contextOf is the context of a node, from its span and those above.
 func (r *run) contextOf(n *node) callContext {
-	fields := r.opts.fields()
+	config := r.opts.config()
 	out := callContext{caller: map[string]value.Value{}}
 	var res pcommon.Resource
 	for steps := 0; n != nil && steps < maxAncestors; steps++ {
 		if n.Span == nil {
-			n = n.near
+			if n.on != nil {
+				n = n.on
+			} else {
+				n = n.near
+			}
 			continue
 		}
 		res = n.Resource
-		out.take(fields, n.Attributes())
+		out.take(config, n.Attributes())
 		n = n.up
 	}
 	if res != (pcommon.Resource{}) {
-		out.take(fields, res.Attributes())
+		out.take(config, res.Attributes())
 	}
 	return out
 }
 
 // take adds what is still unknown.
-func (c *callContext) take(f *Fields, m pcommon.Map) {
+func (c *callContext) take(f *Config, m pcommon.Map) {
 	for name, keys := range f.Caller {
 		if _, known := c.caller[name]; known {
 			continue
 		}
 		for _, key := range keys {
-			if v, ok := m.Get(key); ok && v.AsString() != "" {
-				c.caller[name] = fromAttr(v)
+			if v := fieldOf(m, key); !v.IsNull() {
+				c.caller[name] = v
 				break
 			}
 		}
 	}
 	if c.prompt == "" {
-		c.prompt = firstAttr(m, f.PromptVersion)
+		c.prompt = firstField(m, f.PromptVersion)
 	}
 }
 
@@ -108,11 +74,64 @@ func (c *callContext) callerJSON() []byte {
 	return value.Obj(members...).Append(nil)
 }
 
-func firstAttr(m pcommon.Map, keys []string) string {
+// fieldOf is the attribute of that name, or the member of the JSON attribute
+// metadata; null for none and for an empty text.
+func fieldOf(m pcommon.Map, key string) value.Value {
+	if v, ok := m.Get(key); ok {
+		if v.AsString() == "" {
+			return value.Value{}
+		}
+		return fromAttr(v)
+	}
+	name, ok := strings.CutPrefix(key, "metadata.")
+	if !ok {
+		return value.Value{}
+	}
+	if v, ok := m.Get("metadata"); ok {
+		found := parsed(fromAttr(v)).At(name)
+		if found.Kind() == value.String && found.Str() == "" {
+			return value.Value{}
+		}
+		return found
+	}
+	return value.Value{}
+}
+
+func firstField(m pcommon.Map, keys []string) string {
 	for _, key := range keys {
-		if v, ok := m.Get(key); ok && v.AsString() != "" {
-			return v.AsString()
+		if v := fieldOf(m, key); !v.IsNull() {
+			return scalarText(v)
 		}
 	}
 	return ""
+}
+
+// ownFields fills what belongs to one call alone.
+func (r *run) ownFields(n *node, rec *tape.Record) {
+	config := r.opts.config()
+	if n.Span != nil {
+		m := n.Attributes()
+		rec.PolicyResult = firstField(m, config.PolicyResult)
+		rec.ApprovalID = firstField(m, config.ApprovalID)
+		for _, key := range config.SideEffect {
+			if effect, ok := truth(fieldOf(m, key)); ok {
+				rec.SideEffect = &effect
+				return
+			}
+		}
+	}
+	if rec.SideEffect == nil && n.kind == KindTool {
+		rec.SideEffect = config.Tools.sideEffect(n.call.Tool)
+	}
+}
+
+// truth is a boolean, or the text of one.
+func truth(v value.Value) (is, ok bool) {
+	switch v.Text() {
+	case "true", "True":
+		return true, true
+	case "false", "False":
+		return false, true
+	}
+	return false, false
 }

@@ -29,7 +29,7 @@ func TestWhoCalledIsFoundAboveTheCall(t *testing.T) {
 func TestFieldsAreConfigurable(t *testing.T) {
 	td := traces(t, tool(2, 0, 1, 2, "x", attrs{"who": "me", "user.id": "u", "p": 3}))
 	td.ResourceSpans().At(0).Resource().Attributes().PutStr("org", "acme")
-	tapes := Translate(td, Options{Fields: &Fields{Caller: map[string][]string{"user": {"who"}, "tenant": {"org"}}, PromptVersion: []string{"p"}}})
+	tapes := Translate(td, Options{Config: &Config{Caller: map[string][]string{"user": {"who"}, "tenant": {"org"}}, PromptVersion: []string{"p"}}})
 	require.Len(t, tapes[0].Records, 1)
 	r := tapes[0].Records[0]
 	assert.JSONEq(t, `{"tenant":"acme","user":"me"}`, string(r.CallerContext))

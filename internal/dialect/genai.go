@@ -248,9 +248,20 @@ func toolDefinition(v value.Value) (toolDef, bool) {
 	if v := v.First("version", "schema_version"); !v.IsNull() {
 		t.SchemaVersion = v.Text()
 	}
-	if hint := v.At("annotations").At("readOnlyHint"); hint.Kind() == value.Bool {
-		effect := !hint.Truthy()
-		t.sideEffect = &effect
-	}
+	t.sideEffect = annotated(v.At("annotations"))
 	return t, t.Name != ""
+}
+
+// annotated is what the annotations of MCP say about side effects: a tool that
+// only reads has none, one that may destroy has some. That a tool destroys
+// nothing says nothing, because it may still add.
+func annotated(hints value.Value) *bool {
+	effect := true
+	switch readOnly := hints.At("readOnlyHint"); {
+	case readOnly.Kind() == value.Bool:
+		effect = !readOnly.Truthy()
+	case !hints.At("destructiveHint").Truthy():
+		return nil
+	}
+	return &effect
 }

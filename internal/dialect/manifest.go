@@ -122,6 +122,9 @@ func toolTable(calls []*node, records []tape.Record) []tape.Tool {
 			}
 			continue
 		}
+		if n.kind != KindTool {
+			continue
+		}
 		for _, t := range n.call.Tools {
 			put(t.Tool)
 		}

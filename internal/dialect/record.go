@@ -33,7 +33,9 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 			}
 		}
 	} else if n.asked != nil {
-		rec.ParentID = spanHex(n.asked.model.SpanID())
+		rec.ParentID = spanHex(n.asked.model.spanID())
+	} else if n.on != nil {
+		rec.ParentID = spanHex(n.on.SpanID())
 	}
 	w := &written{c.Args, c.Result}
 	n.written = w
@@ -41,6 +43,9 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 		rec.Kind = tape.KindModel
 		rec.Model = firstOf(c.Model, c.ResponseModel)
 		w.args, w.result = c.request(), c.response()
+	}
+	if n.kind == kindDraw {
+		n.recordDraw(&rec)
 	}
 	setContent(&rec, &w.args, "args")
 	setContent(&rec, &w.result, "result")
@@ -50,10 +55,7 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	}
 	ctx := r.contextOf(n)
 	rec.CallerContext, rec.PromptVersion = ctx.callerJSON(), ctx.prompt
-	if n.Span != nil {
-		rec.PolicyResult = firstAttr(n.Attributes(), r.opts.fields().PolicyResult)
-		rec.ApprovalID = firstAttr(n.Attributes(), r.opts.fields().ApprovalID)
-	}
+	r.ownFields(n, &rec)
 	if n.fail != nil {
 		rec.Error = &tape.Error{Code: n.fail.Code, Message: n.fail.text(), Type: n.fail.Type}
 	}

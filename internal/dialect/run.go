@@ -37,6 +37,8 @@ type node struct {
 
 	// asked is the request of a model call that this tool call answers.
 	asked *request
+	// on is the node of the span whose event this is.
+	on *node
 	// synth marks a call known from messages alone, index its place among the
 	// requests of its model call.
 	synth bool
@@ -133,7 +135,10 @@ func (n *node) spanID() pcommon.SpanID {
 		return n.SpanID()
 	}
 	if n.asked != nil {
-		return n.asked.model.SpanID()
+		return n.asked.model.spanID()
+	}
+	if n.on != nil {
+		return n.on.SpanID()
 	}
 	return pcommon.SpanID{}
 }

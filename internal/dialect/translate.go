@@ -18,18 +18,15 @@ type Options struct {
 	// Trigger is written into the manifests; without it, what an earlier pass
 	// wrote on the spans.
 	Trigger tape.Trigger
-	// TenantAttribute is the resource attribute that names the tenant of a run.
-	TenantAttribute string
-	// Fields name the attributes of caller_context, prompt_version,
-	// policy_result and approval_id; nil is DefaultFields.
-	Fields *Fields
+	// Config is what the user says; nil is [DefaultConfig].
+	Config *Config
 }
 
-func (o *Options) fields() *Fields {
-	if o.Fields == nil {
-		return defaultFields
+func (o *Options) config() *Config {
+	if o.Config == nil {
+		return defaultConfig
 	}
-	return o.Fields
+	return o.Config
 }
 
 // Translate makes one tape of each trace, ordered by start. It never changes
@@ -91,8 +88,11 @@ func (r *run) translate(loose []Log) Run {
 	r.mergeTwins()
 	r.addLoose(loose)
 	r.linkMessages()
-	calls := r.order(r.calls(KindTool, KindModel))
-	verdict := r.judge(calls)
+	r.judgeResults()
+	r.httpSignals()
+	r.addDraws()
+	calls := r.order(r.calls(KindTool, KindModel, kindDraw))
+	verdict := r.judge(slices.DeleteFunc(slices.Clone(calls), func(n *node) bool { return n.kind == kindDraw }))
 	done := completion(calls)
 	t := &tape.Tape{Records: make([]tape.Record, 0, len(calls))}
 	var facts Facts
@@ -112,8 +112,8 @@ func (r *run) translate(loose []Log) Run {
 	}
 	first, last := r.span()
 	facts.DurationMS = float64(max(0, last-first)) / 1e6
-	if root := r.rootSpan(); root != nil && r.opts.TenantAttribute != "" {
-		facts.Tenant = attrFirst(root.Resource, r.opts.TenantAttribute)
+	if root := r.rootSpan(); root != nil && r.opts.config().TenantAttribute != "" {
+		facts.Tenant = attrFirst(root.Resource, r.opts.config().TenantAttribute)
 	}
 	return Run{t, facts}
 }
