@@ -7,13 +7,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// PutRow writes the row's members as tape.run.* attributes. Members at their
-// zero value are left out, and members of an earlier row are removed, so that
-// what RowFrom reads back is this row alone.
+// PutRow writes the row's members as tape.run.* attributes, within the bounds of
+// [Clip]. Members at their zero value are left out, and members of an earlier row
+// are removed, so that what RowFrom reads back is this row alone.
 func PutRow(m pcommon.Map, row tape.Row) {
 	m.RemoveIf(func(name string, _ pcommon.Value) bool {
 		return strings.HasPrefix(name, RunPrefix)
 	})
+	row = Clip(row)
 	for _, f := range fields {
 		f.put(m, RunPrefix+f.name, &row)
 	}
@@ -21,7 +22,7 @@ func PutRow(m pcommon.Map, row tape.Row) {
 
 // RowFrom reads a row that PutRow wrote. It reports false when there is none,
 // which is when the row's outcome is absent. Members of an unexpected type are
-// ignored: attributes come from outside.
+// ignored and long ones are cut: attributes come from outside.
 func RowFrom(m pcommon.Map) (tape.Row, bool) {
 	if v, ok := m.Get(RunPrefix + "outcome"); !ok || v.Type() != pcommon.ValueTypeStr || v.Str() == "" {
 		return tape.Row{}, false
@@ -34,7 +35,7 @@ func RowFrom(m pcommon.Map) (tape.Row, bool) {
 			}
 		}
 	}
-	return row, true
+	return Clip(row), true
 }
 
 // field carries one member of a row to and from an attribute.

@@ -28,6 +28,9 @@ func (r *Recorder) deadline(rn *run) time.Time {
 	if !rn.rooted.IsZero() {
 		at = earlier(at, r.rootDeadline(rn))
 	}
+	if at.Before(rn.retry) {
+		return rn.retry
+	}
 	return at
 }
 
@@ -82,7 +85,27 @@ func (r *Recorder) Tick(ctx context.Context) {
 		}
 	}
 	r.mu.Unlock()
-	each(len(list), func(i int) { _ = r.decide(ctx, list[i].rn, list[i].trigger) })
+	each(len(list), func(i int) {
+		if rn := list[i].rn; r.stillDue(ctx, rn) {
+			_ = r.decide(ctx, rn, list[i].trigger)
+		}
+	})
+}
+
+// stillDue tells whether a run that was due is so when its turn has come: spans
+// that came meanwhile have put it back into the schedule, and so does the end of
+// ctx.
+func (r *Recorder) stillDue(ctx context.Context, rn *run) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rn.state != stateOpen || rn.heapAt >= 0 {
+		return false
+	}
+	if ctx.Err() != nil {
+		r.idx.schedule(rn, r.deadline(rn))
+		return false
+	}
+	return true
 }
 
 // each calls fn for 0..n-1 on as many goroutines as there are cores and returns
@@ -135,10 +158,13 @@ func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) er
 	}
 	r.deps.Telemetry.Retried()
 	rn.state = stateOpen
-	rn.forced = trigger
+	if trigger != tape.TriggerEvicted {
+		// Room may be made otherwise until then, and the run then goes on.
+		rn.forced = trigger
+	}
 	rn.retry = r.deps.Now().Add(min(retryFirst<<min(rn.attempts, 10), retryMost))
 	rn.attempts++
-	r.idx.schedule(rn, rn.retry)
+	r.idx.schedule(rn, r.deadline(rn))
 	return err
 }
 
@@ -204,66 +230,4 @@ func (r *Recorder) emit(ctx context.Context, out []ptrace.Traces) error {
 		}
 	}
 	return nil
-}
-
-// closeTimeout bounds Close where the caller's context does not: a collector
-// shuts down without a deadline, and a next component that is down must not hang
-// it.
-const closeTimeout = 10 * time.Second
-
-// Close decides every open run with trigger "shutdown" and refuses new ones. A
-// run that the next component does not take within ctx, and within ten seconds,
-// is counted as dropped. Close may be called more than once.
-func (r *Recorder) Close(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
-	defer cancel()
-	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
-		return nil
-	}
-	r.closed = true
-	var busy []chan struct{}
-	var open []*run
-	for e := r.idx.undecided.Front(); e != nil; e = e.Next() {
-		rn := e.Value.(*run)
-		open = append(open, rn)
-		if rn.state == stateDeciding {
-			busy = append(busy, rn.busy)
-		}
-	}
-	r.mu.Unlock()
-	for _, b := range busy {
-		select {
-		case <-b:
-		case <-ctx.Done():
-		}
-	}
-	each(len(open), func(i int) { r.closeRun(ctx, open[i]) })
-	return errors.Join(ctx.Err(), r.deps.Buffer.Close())
-}
-
-func (r *Recorder) closeRun(ctx context.Context, rn *run) {
-	const pause = 100 * time.Millisecond
-	for {
-		r.mu.Lock()
-		trigger := tape.TriggerShutdown
-		if rn.forced != "" {
-			trigger = rn.forced
-		}
-		r.mu.Unlock()
-		if ctx.Err() == nil && r.decide(ctx, rn, trigger) == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			r.mu.Lock()
-			if rn.state == stateOpen {
-				r.discard(rn, DropShutdown, rn.spans)
-			}
-			r.mu.Unlock()
-			return
-		case <-time.After(pause):
-		}
-	}
 }

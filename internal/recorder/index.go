@@ -35,8 +35,8 @@ type run struct {
 	spans  int
 	bytes  int64
 
-	// forced is the trigger of a decision that could not be handed on, to be
-	// made again at retry.
+	// forced is the trigger of a decision that could not be handed on. Whatever
+	// the trigger was, the run is not decided again before retry.
 	forced   tape.Trigger
 	retry    time.Time
 	attempts int
@@ -84,10 +84,10 @@ func (x *index) open(id buffer.ID, now time.Time) *run {
 	return rn
 }
 
-func (x *index) oldestOpen() *run {
+func (x *index) oldestOpen(now time.Time) *run {
 	for e := x.undecided.Front(); e != nil; e = e.Next() {
 		// A run whose decision waits for its retry would fail again at once.
-		if rn := e.Value.(*run); rn.state == stateOpen && rn.forced == "" {
+		if rn := e.Value.(*run); rn.state == stateOpen && !rn.retry.After(now) {
 			return rn
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/scrub"
@@ -70,13 +71,13 @@ func (r *Recorder) judge(ctx context.Context, id buffer.ID, trigger tape.Trigger
 	case len(t.Records) == 0:
 		v.fate = stateLetGo
 		if r.cfg.PassThrough {
-			v.out = []ptrace.Traces{td}
+			v.out = r.requests(td)
 		}
 	case r.keep[v.row.Outcome]:
 		err = r.pack(ctx, td, t, &v)
 	default:
 		v.fate = stateSummarised
-		v.out = []ptrace.Traces{summary(td, v.row)}
+		v.out = r.requests(summary(td, v.row))
 	}
 	return v, err
 }
@@ -87,7 +88,6 @@ var unmarshaler ptrace.ProtoUnmarshaler
 func (r *Recorder) examine(td ptrace.Traces, trigger tape.Trigger) (verdict, *tape.Tape) {
 	strip(td)
 	v := verdict{redacted: r.deps.Scrubber.Traces(td)}
-	stampResources(td, r.policy)
 	runs := dialect.Runs(td, plog.NewLogs(), dialect.Options{Trigger: trigger})
 	if len(runs) == 0 {
 		return v, &tape.Tape{}
@@ -132,19 +132,23 @@ func (r *Recorder) pack(ctx context.Context, td ptrace.Traces, t *tape.Tape, v *
 	if r.deps.Bodies != nil {
 		v.row.Class = r.deps.Bodies.Class(v.row)
 	}
-	mark(td, t, v.row.Outcome, v.row.Trigger)
-	attr.PutRow(findHead(td).span.Attributes(), v.row)
+	// Before the marks are there, which must stay however small the threshold is.
 	if err := r.moveBodies(ctx, td, v); err != nil {
 		return err
 	}
+	mark(td, t, v.row.Outcome, v.row.Trigger)
+	attr.PutRow(findHead(td).span.Attributes(), v.row)
 	v.out = r.requests(td)
 	return nil
 }
 
-// requests cuts a kept run, and gives each part the rules it was redacted by if it
-// has to carry them.
+// requests cuts what leaves into parts that receivers with a message limit take.
+// Each names the policy it was redacted by, and has its rules if it has to carry
+// them. The span with the row comes last, so that a row seldom tells of spans yet
+// to come.
 func (r *Recorder) requests(td ptrace.Traces) []ptrace.Traces {
-	out := requests(td, r.cfg.MaxRequestBytes, carriesRow)
+	stampResources(td, r.policy)
+	out := cut.Requests(td, r.cfg.MaxRequestBytes, carriesRow)
 	if r.rules != "" {
 		for _, part := range out {
 			part.ResourceSpans().At(0).Resource().Attributes().PutStr(attr.RedactionRules, r.rules)
@@ -183,7 +187,7 @@ func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigge
 	}
 	v, t := r.examine(td, trigger)
 	if outcome == "" {
-		v.out = []ptrace.Traces{td}
+		v.out = r.requests(td)
 		return v, nil
 	}
 	v.fate = stateKept
@@ -195,10 +199,10 @@ func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigge
 		// The position in a part says nothing about that in the run.
 		t.Records[i].Seq = 0
 	}
-	mark(td, t, outcome, trigger)
 	if err := r.moveBodies(ctx, td, &v); err != nil {
 		return verdict{}, err
 	}
+	mark(td, t, outcome, trigger)
 	v.out = r.requests(td)
 	return v, nil
 }

@@ -1,9 +1,6 @@
 package recorder
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -82,8 +79,9 @@ type head struct {
 func findHead(td ptrace.Traces) head {
 	var h head
 	forEachSpan(td, func(rs ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
-		if !h.found || span.StartTimestamp() < h.start {
-			h.start = span.StartTimestamp()
+		// 0 stands for unknown.
+		if t := span.StartTimestamp(); t != 0 && (h.start == 0 || t < h.start) {
+			h.start = t
 		}
 		h.end = max(h.end, span.EndTimestamp())
 		if !h.found || before(span, h.span) {
@@ -102,41 +100,4 @@ func before(a, b ptrace.Span) bool {
 	}
 	ia, ib := a.SpanID(), b.SpanID()
 	return string(ia[:]) < string(ib[:])
-}
-
-// summary is the one span that stands for a run that is not kept: the head's
-// resource, name and status over the run's whole time, with the row.
-func summary(td ptrace.Traces, row tape.Row) ptrace.Traces {
-	h := findHead(td)
-	out := ptrace.NewTraces()
-	rs := out.ResourceSpans().AppendEmpty()
-	h.rs.Resource().CopyTo(rs.Resource())
-	rs.SetSchemaUrl(h.rs.SchemaUrl())
-	ss := rs.ScopeSpans().AppendEmpty()
-	ss.Scope().SetName(scopeName)
-	span := ss.Spans().AppendEmpty()
-	span.SetTraceID(h.span.TraceID())
-	span.SetSpanID(summaryID(h.span.TraceID()))
-	span.SetName(h.span.Name())
-	span.SetKind(h.span.Kind())
-	span.SetStartTimestamp(h.start)
-	span.SetEndTimestamp(max(h.start, h.end))
-	h.span.Status().CopyTo(span.Status())
-	m := span.Attributes()
-	m.PutBool(attr.Summary, true)
-	m.PutStr(attr.Outcome, string(row.Outcome))
-	m.PutStr(attr.Trigger, string(row.Trigger))
-	attr.PutRow(m, row)
-	return out
-}
-
-// scopeName is the instrumentation scope of summary spans.
-const scopeName = "github.com/tapedeck/tapedeck"
-
-// summaryID derives the summary's span id from the trace id: the same run always
-// gets the same one, and it meets no other span's.
-func summaryID(id pcommon.TraceID) (out pcommon.SpanID) {
-	sum := sha256.Sum256(append([]byte("tape.summary:"), id[:]...))
-	binary.BigEndian.PutUint64(out[:], binary.BigEndian.Uint64(sum[:8])|1)
-	return out
 }

@@ -129,7 +129,7 @@ func New(cfg Config, deps Deps) *Recorder {
 // When it returns an error, the sender should send the whole request again:
 // what was taken already is recognised by its span ids.
 func (r *Recorder) Add(ctx context.Context, td ptrace.Traces) error {
-	chunks, err := split(td)
+	chunks, err := split(td, r.cfg.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (r *Recorder) makeRoom(ctx context.Context, n int64) error {
 			r.dropHeld(held)
 			continue
 		}
-		victim := r.idx.oldestOpen()
+		victim := r.idx.oldestOpen(r.deps.Now())
 		if victim == nil {
 			r.mu.Unlock()
 			return fmt.Errorf("%w: %d bytes of spans are being handed on", ErrBusy, r.deps.Buffer.Bytes())

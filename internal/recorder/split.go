@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 )
 
@@ -24,8 +25,9 @@ var marshaler ptrace.ProtoMarshaler
 
 // split cuts a request by trace id and marshals the parts, in the order in
 // which the ids first appear. A request about one run, which is the common case,
-// is marshalled as it is.
-func split(td ptrace.Traces) ([]chunk, error) {
+// is marshalled as it is. The error is ErrTooLarge when the parts, each with its
+// own resources and scopes, come to more than limit bytes.
+func split(td ptrace.Traces, limit int64) ([]chunk, error) {
 	var chunks []chunk
 	at := make(map[buffer.ID]int, 1)
 	forEachSpan(td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
@@ -45,6 +47,11 @@ func split(td ptrace.Traces) ([]chunk, error) {
 	})
 	if len(chunks) == 1 {
 		return chunks, chunks[0].marshal(td)
+	}
+	// Asked before anything is copied: a large resource above many traces is small
+	// on the wire.
+	if n := cut.ByTraceSize(td); n > limit {
+		return nil, fmt.Errorf("%w: %d traces come to %d bytes, buffer has %d", ErrTooLarge, len(chunks), n, limit)
 	}
 	parts := make([]part, len(chunks))
 	for i := range parts {

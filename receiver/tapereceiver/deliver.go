@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v7"
 	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/rebuild"
 	"github.com/tapedeck/tapedeck/receiver/tapereceiver/internal/metadata"
@@ -44,7 +45,7 @@ func (r *tapeReceiver) run(ctx context.Context, id string) (bool, error) {
 	r.telemetry.TapeReceiverMissingBodies.Add(ctx, int64(len(stored.Missing)))
 	unmark(stored.Traces)
 	whole := true
-	for _, part := range requests(stored.Traces, r.cfg.MaxRequestBytes) {
+	for _, part := range cut.Requests(stored.Traces, r.cfg.MaxRequestBytes, nil) {
 		if err := r.send(ctx, part); err != nil {
 			if ctx.Err() != nil {
 				return false, ctx.Err()

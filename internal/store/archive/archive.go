@@ -226,7 +226,7 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 			row = r
 		}
 	}
-	row = clip(row)
+	row = attr.Clip(row)
 	row.Kept = true
 	row.Decided = a.opts.Now().UTC().Format(time.RFC3339Nano)
 	row.Class = a.opts.Class(row)

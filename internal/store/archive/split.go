@@ -1,8 +1,6 @@
 package archive
 
 import (
-	"unicode/utf8"
-
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/tape"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -122,9 +120,6 @@ func readMarks(id string, td ptrace.Traces) marks {
 			for _, span := range ss.Spans().All() {
 				at := span.Attributes()
 				row, hasRow := attr.RowFrom(at)
-				if hasRow {
-					row = clip(row)
-				}
 				row.TraceID = id
 				switch {
 				case attr.IsSummary(at):
@@ -162,47 +157,4 @@ func withoutSummaries(td ptrace.Traces) ptrace.Traces {
 		return rs.ScopeSpans().Len() == 0
 	})
 	return out
-}
-
-// Bounds of a row, in bytes and entries: the index is read line by line and
-// shown in lists.
-const (
-	maxText  = 1024
-	maxName  = 256
-	maxNames = 256
-)
-
-// clip keeps a row within bounds, whatever an agent wrote into it.
-func clip(row tape.Row) tape.Row {
-	for _, text := range []*string{
-		&row.ConversationID, &row.Service, &row.Agent, &row.Environment, &row.Tenant,
-		&row.FailureClass, &row.FailureReason, &row.FailingTool, &row.Start,
-	} {
-		*text = clipText(*text, maxText)
-	}
-	row.Outcome = tape.Outcome(clipText(string(row.Outcome), maxName))
-	row.Trigger = tape.Trigger(clipText(string(row.Trigger), maxName))
-	row.Fidelity = tape.Fidelity(clipText(string(row.Fidelity), maxName))
-	row.Tools, row.Models = clipNames(row.Tools), clipNames(row.Models)
-	return row
-}
-
-func clipNames(names []string) []string {
-	names = names[:min(len(names), maxNames)]
-	for i, name := range names {
-		names[i] = clipText(name, maxName)
-	}
-	return names
-}
-
-// clipText cuts at the border of a rune.
-func clipText(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	n := limit
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }
