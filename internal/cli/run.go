@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	served := make(chan error, 1)
 	go func() { served <- serve.New(session).Serve(serving, listener) }()
 
-	code, runErr := a.runChild(argv, []string{"TAPE_URL=" + serve.URL(listener)})
+	code, runErr := a.runChild(argv, append(a.withoutProxy(), "TAPE_URL="+serve.URL(listener)))
 	stop()
 	if err := <-served; err != nil {
 		a.note("%s", err)
@@ -63,4 +64,26 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 		return err
 	}
 	return &exitError{code: code}
+}
+
+// withoutProxy is the environment that keeps the way to the server free of the
+// proxy of the command, if it has one: many clients ask it for loopback addresses
+// too, and it cannot reach them.
+func (a *app) withoutProxy() (env []string) {
+	any := ""
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+		any += a.Env(name)
+	}
+	if any == "" {
+		return nil
+	}
+	upper, lower := a.Env("NO_PROXY"), a.Env("no_proxy")
+	// A client that reads both goes by one of them, so neither may hide the other.
+	for _, v := range []struct{ name, hosts string }{{"NO_PROXY", cmp.Or(upper, lower)}, {"no_proxy", cmp.Or(lower, upper)}} {
+		if v.hosts != "" {
+			v.hosts += ","
+		}
+		env = append(env, v.name+"="+v.hosts+"127.0.0.1")
+	}
+	return env
 }

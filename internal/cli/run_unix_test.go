@@ -36,10 +36,10 @@ func TestMain(m *testing.M) {
 }
 
 // child follows its arguments: "call TOOL ARGS" prints the answer, "exit N"
-// ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7, "remove"
-// deletes a folder, "interrupts" prints how many SIGINTs came, "tape" is the
-// command line, "background" runs the rest in a process group of its own and
-// interrupts that.
+// ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7, "env NAME"
+// shows a variable, "remove" deletes a folder, "interrupts" prints how many
+// SIGINTs came, "tape" is the command line, "background" runs the rest in a
+// process group of its own and interrupts that.
 func child(words []string) int {
 	for len(words) > 0 {
 		switch words[0] {
@@ -66,6 +66,9 @@ func child(words []string) int {
 			fmt.Println("waiting")
 			<-term
 			return 7
+		case "env":
+			fmt.Printf("%s=%s\n", words[1], os.Getenv(words[1]))
+			words = words[2:]
 		case "remove":
 			_ = os.RemoveAll(words[1])
 			words = words[2:]
@@ -224,6 +227,18 @@ func TestRunUsage(t *testing.T) {
 			oneLineError(t, r)
 		})
 	}
+}
+
+// A proxy is asked for loopback addresses by most clients but those in Go.
+func TestRunKeepsTheProxyOutOfTheWay(t *testing.T) {
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv(childEnv, "1")
+	words := []string{"run", "testdata/bare.jsonl", "--", os.Args[0], "env", "NO_PROXY", "env", "no_proxy"}
+	assert.Equal(t, "NO_PROXY=\nno_proxy=\n", tapeCmd(t, "", words...).out, "nothing is set for nothing")
+	r := tapeCmd(t, "", append([]string{"http_proxy=http://proxy:3128", "NO_PROXY=.corp"}, words...)...)
+	assert.Equal(t, "NO_PROXY=.corp,127.0.0.1\nno_proxy=.corp,127.0.0.1\n", r.out)
 }
 
 // A report that could not be written after all does not hide that the replay was
