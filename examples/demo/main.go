@@ -24,6 +24,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/tapedeck/tapedeck/internal/harness"
 )
 
@@ -59,7 +61,7 @@ func run(ctx context.Context, bin, config string, keep bool) (err error) {
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
-		fmt.Printf("\nCleaned up: %s is gone. Run with -keep to look around.\n", dir)
+		fmt.Printf("\nCleaned up: %s is gone. To look around: go run ./examples/demo -keep\n", dir)
 	}()
 	stop, err := d.startCollector(ctx)
 	if err != nil {
@@ -137,8 +139,9 @@ func (d *demo) tour(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if code != 1 || !strings.Contains(out, "webhook answered 503") {
-		return fmt.Errorf("the replay exited with %d and did not show the recorded failure", code)
+	// 1 is also the code of a replay that is not clean.
+	if code != 1 || !strings.Contains(out, "webhook answered 503") || !strings.Contains(out, "records): clean") {
+		return fmt.Errorf("the replay exited with %d and was not that of the recorded failure", code)
 	}
 	if _, err := os.Stat(report); !errors.Is(err, os.ErrNotExist) {
 		return errors.New("the replay wrote the report: a side effect happened")
@@ -196,4 +199,12 @@ func (d *demo) show(ctx context.Context, export bool, name string, args ...strin
 	return buf.String(), 0, err
 }
 
-func title(s string) { fmt.Printf("\n\033[1m== %s\033[0m\n", s) }
+// title is bold on a terminal.
+func title(s string) {
+	if term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" {
+		s = "\033[1m== " + s + "\033[0m"
+	} else {
+		s = "== " + s
+	}
+	fmt.Printf("\n%s\n", s)
+}
