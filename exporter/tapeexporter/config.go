@@ -1,6 +1,7 @@
 package tapeexporter
 
 import (
+	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -14,6 +15,9 @@ const (
 	defaultStorage  = "tape_store"
 	defaultEndpoint = "127.0.0.1:4380"
 	defaultTimeout  = 30 * time.Second
+	// defaultQueue is in bytes of OTLP. Runs differ in size by orders of magnitude,
+	// so that a number of requests would bound nothing.
+	defaultQueue = 128 << 20
 )
 
 // Config of the exporter.
@@ -33,6 +37,23 @@ type Config struct {
 
 var _ component.Config = (*Config)(nil)
 
+// minQueue is the least that a queue in bytes must take: less is a number of
+// requests, written where the unit is bytes.
+const minQueue = 1 << 20
+
+// Validate refuses what would let no run through.
+func (c *Config) Validate() error {
+	if !c.QueueConfig.HasValue() {
+		return nil
+	}
+	queue := c.QueueConfig.Get()
+	if queue.Sizer == exporterhelper.RequestSizerTypeBytes && queue.QueueSize < minQueue {
+		return fmt.Errorf("sending_queue::queue_size: %d bytes are less than %d; to count requests, set sending_queue::sizer to requests",
+			queue.QueueSize, minQueue)
+	}
+	return nil
+}
+
 func createDefaultConfig() component.Config {
 	timeout := exporterhelper.NewDefaultTimeoutConfig()
 	timeout.Timeout = defaultTimeout
@@ -40,9 +61,15 @@ func createDefaultConfig() component.Config {
 	server.NetAddr.Endpoint = defaultEndpoint
 	// A tape of hundreds of megabytes over a slow line takes its time.
 	server.WriteTimeout = 10 * time.Minute
+	queue := exporterhelper.NewDefaultQueueConfig()
+	queue.Sizer = exporterhelper.RequestSizerTypeBytes
+	queue.QueueSize = defaultQueue
+	// Whoever sends waits for room. A refusal would make the processor decide the
+	// run again, again and again while the store is behind.
+	queue.BlockOnOverflow = true
 	return &Config{
 		TimeoutConfig: timeout,
-		QueueConfig:   configoptional.Some(exporterhelper.NewDefaultQueueConfig()),
+		QueueConfig:   configoptional.Some(queue),
 		RetryConfig:   configretry.NewDefaultBackOffConfig(),
 		Storage:       component.MustNewID(defaultStorage),
 		HTTP:          configoptional.Some(server),

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/confmaptest"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
 )
 
 func load(t *testing.T, name string) (*Config, error) {
@@ -33,7 +34,10 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, "tape_store", cfg.Storage.String())
 	assert.Equal(t, "127.0.0.1:4380", cfg.HTTP.Get().NetAddr.Endpoint)
 	assert.Equal(t, 30*time.Second, cfg.TimeoutConfig.Timeout)
-	assert.True(t, cfg.QueueConfig.HasValue())
+	queue := cfg.QueueConfig.Get()
+	assert.Equal(t, exporterhelper.RequestSizerTypeBytes, queue.Sizer, "memory is bounded, whatever the size of a run")
+	assert.EqualValues(t, 128<<20, queue.QueueSize)
+	assert.True(t, queue.BlockOnOverflow, "nobody is refused while the store is behind")
 	assert.True(t, cfg.RetryConfig.Enabled)
 }
 
@@ -50,6 +54,12 @@ func TestConfig(t *testing.T) {
 	cfg, err = load(t, "silent")
 	require.NoError(t, err)
 	assert.False(t, cfg.HTTP.HasValue())
+
+	_, err = load(t, "small_queue")
+	require.ErrorContains(t, err, "sending_queue::queue_size")
+	require.ErrorContains(t, err, "sizer")
+	_, err = load(t, "requests")
+	require.NoError(t, err)
 
 	_, err = load(t, "bad_storage")
 	require.ErrorContains(t, err, "storage")

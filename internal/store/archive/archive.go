@@ -114,9 +114,14 @@ func (r *Result) RefusedErr() error {
 // Result.Failed.
 func (a *Archive) Write(ctx context.Context, td ptrace.Traces) Result {
 	result := Result{Failed: ptrace.NewTraces()}
+	runs, err := split(td)
+	if err != nil {
+		result.Refused = []Refusal{{Spans: td.SpanCount(), Err: err}}
+		return result
+	}
 	var rows []tape.Row
 	var written []*run
-	for _, r := range split(td) {
+	for _, r := range runs {
 		got, err := a.run(ctx, r, &result)
 		if err != nil {
 			a.failed(&result, r, err)

@@ -300,3 +300,18 @@ func TestEmptyTraces(t *testing.T) {
 	}
 	assert.Empty(t, f.backend.Names())
 }
+
+func TestALargeResourceAboveManyRunsIsRefused(t *testing.T) {
+	f := newFixture(t)
+	td := ptrace.NewTraces()
+	rs := td.ResourceSpans().AppendEmpty()
+	rs.Resource().Attributes().PutStr("large", strings.Repeat("x", 1<<20))
+	spans := rs.ScopeSpans().AppendEmpty().Spans()
+	for i := range 1100 {
+		spans.AppendEmpty().SetTraceID(pcommon.TraceID{1, byte(i >> 8), byte(i)})
+	}
+	got := f.Write(t.Context(), td)
+	require.NoError(t, got.Err)
+	assert.Equal(t, 1100, got.RefusedSpans())
+	require.ErrorIs(t, got.RefusedErr(), store.ErrTooLarge)
+}

@@ -1,7 +1,11 @@
 package archive
 
 import (
+	"fmt"
+
 	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/cut"
+	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/tape"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -18,11 +22,21 @@ type run struct {
 	spans           ptrace.SpanSlice
 }
 
+// maxSplit bounds a request that is taken apart by run, in bytes of OTLP, each run
+// having its own copies of resources and scopes.
+const maxSplit = 1 << 30
+
 // split takes td apart by trace id, in order of first appearance. Resources and
-// scopes are copied for each run they occur in, spans are moved.
-func split(td ptrace.Traces) []*run {
+// scopes are copied for each run they occur in, spans are moved. The error is
+// store.ErrTooLarge, and td is then as it was.
+func split(td ptrace.Traces) ([]*run, error) {
 	if r, ok := single(td); ok {
-		return []*run{r}
+		return []*run{r}, nil
+	}
+	// Asked before anything is copied: a large resource above many runs is small on
+	// the wire.
+	if n := cut.ByTraceSize(td); n > maxSplit {
+		return nil, fmt.Errorf("taken apart by run, the request has %d bytes: %w", n, store.ErrTooLarge)
 	}
 	var runs []*run
 	byID := map[pcommon.TraceID]*run{}
@@ -43,7 +57,7 @@ func split(td ptrace.Traces) []*run {
 			}
 		}
 	}
-	return runs
+	return runs, nil
 }
 
 // single leaves a request of one run as it is, which is what a processor sends.

@@ -105,7 +105,9 @@ func (b *Backend) Put(ctx context.Context, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Lstat(target); err == nil && info.Mode().IsRegular() {
+	// A length that differs is a file that was cut, or another compressor's: both
+	// are replaced.
+	if info, err := os.Lstat(target); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
 		// The write that put it there may not have synced the folder yet. If it
 		// was deleted meanwhile, it is written again.
 		if err := syncFolder(filepath.Dir(target)); !errors.Is(err, fs.ErrNotExist) {

@@ -132,3 +132,14 @@ func TestAnEmptiedStoreIsFilledAgain(t *testing.T) {
 	require.NoError(t, b.Put(t.Context(), "tapes/c/1.zst", []byte("data")))
 	assert.Equal(t, "data", storetest.Read(t, b, "tapes/c/1.zst"))
 }
+
+func TestAFileThatWasCutIsWrittenAgain(t *testing.T) {
+	root := t.TempDir()
+	b, err := dir.Open(root)
+	require.NoError(t, err)
+	const name = "blobs/c/2026-W01/1.zst"
+	require.NoError(t, b.Put(t.Context(), name, []byte("whole")))
+	require.NoError(t, os.Truncate(filepath.Join(root, filepath.FromSlash(name)), 2))
+	require.NoError(t, b.Put(t.Context(), name, []byte("whole")))
+	assert.Equal(t, "whole", storetest.Read(t, b, name))
+}
