@@ -23,12 +23,13 @@ const minShare = 12
 // table renders rows under a title line, fitted to the terminal: columns with a
 // share divide what the others leave. The last column is never padded.
 func (t terminal) table(columns []column, rows [][]cell) string {
+	rows = t.presentable(rows)
 	widths := t.fit(columns, rows)
 	var b strings.Builder
 	line := func(cells []cell) {
 		var row strings.Builder
 		for i, c := range cells {
-			text := clip(clean(c.text), widths[i])
+			text := clip(c.text, widths[i])
 			switch {
 			case columns[i].right:
 				text = padLeft(text, widths[i])
@@ -53,6 +54,24 @@ func (t terminal) table(columns []column, rows [][]cell) string {
 	return b.String()
 }
 
+// presentable cleans the texts of cells. What no terminal can show is left out
+// before it is looked at, as a result may have hundreds of megabytes.
+func (t terminal) presentable(rows [][]cell) [][]cell {
+	// Bytes a cell of the screen may take: any letter, and marks upon it.
+	const room = 16
+	out := make([][]cell, len(rows))
+	for i, r := range rows {
+		out[i] = make([]cell, len(r))
+		for j, c := range r {
+			if most := room * t.width; len(c.text) > most {
+				c.text = strings.ToValidUTF8(c.text[:most], "") + "…"
+			}
+			out[i][j] = cell{clean(c.text), c.colour}
+		}
+	}
+	return out
+}
+
 // fit gives each column its width.
 func (t terminal) fit(columns []column, rows [][]cell) []int {
 	widths := make([]int, len(columns))
@@ -60,7 +79,7 @@ func (t terminal) fit(columns []column, rows [][]cell) []int {
 	for i, c := range columns {
 		widths[i] = cells(c.title)
 		for _, r := range rows {
-			widths[i] = max(widths[i], cells(clean(r[i].text)))
+			widths[i] = max(widths[i], cells(r[i].text))
 		}
 		if shares += c.share; c.share == 0 {
 			left -= widths[i]
