@@ -19,7 +19,9 @@ import (
 type client struct {
 	// base is the URL before /v1, where what to call it in messages.
 	base, where string
-	http        *http.Client
+	// token goes along as a bearer token, if there is one.
+	token string
+	http  *http.Client
 }
 
 // How long a server may take: to connect, to begin an answer, to end it. The
@@ -32,6 +34,10 @@ const (
 
 // maxErrorBody bounds what is read of an answer that says what went wrong.
 const maxErrorBody = 1 << 20
+
+// tokenVariable names the token for servers that want one. It is no flag, as
+// others on the machine see those.
+const tokenVariable = "TAPE_TOKEN"
 
 // client gives the API that --server or --store names, and what releases it.
 func (a *app) client() (c *client, done func(), err error) {
@@ -59,7 +65,7 @@ func (a *app) client() (c *client, done func(), err error) {
 		ResponseHeaderTimeout: headerTimeout,
 	}
 	c = &client{
-		base: strings.TrimRight(server, "/"), where: u.Redacted(),
+		base: strings.TrimRight(server, "/"), where: u.Redacted(), token: a.Env(tokenVariable),
 		http: &http.Client{Transport: transport, Timeout: wholeTimeout},
 	}
 	return c, transport.CloseIdleConnections, nil
@@ -81,6 +87,8 @@ func (e *apiError) Error() string {
 		return e.Message
 	case e.Code != "":
 		return e.Code
+	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
+		return fmt.Sprintf("%s answered %d %s: $%s is the token it gets", e.where, e.status, http.StatusText(e.status), tokenVariable)
 	}
 	return fmt.Sprintf("%s answered %d %s: is it the tape API?", e.where, e.status, http.StatusText(e.status))
 }
@@ -103,6 +111,9 @@ func (c *client) do(ctx context.Context, method, path string, query url.Values) 
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
 		return nil, usage("%w", err)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -256,3 +256,25 @@ func TestMoment(t *testing.T) {
 		assert.Error(t, err, in)
 	}
 }
+
+func TestServersThatWantAToken(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		if r.Header.Get("Authorization") != "Bearer s3cr3t" && user+":"+password != "joe:pw" {
+			http.Error(w, "authentication failed", http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write([]byte(`{"tapes":[]}`))
+	}))
+	defer server.Close()
+	r := tapeCmd(t, "", "--server", server.URL, "ls")
+	assert.Equal(t, exitMissing, r.code)
+	assert.Equal(t, "tape: "+server.URL+" answered 401 Unauthorized: $TAPE_TOKEN is the token it gets\n", r.err)
+	r = tapeCmd(t, "", "TAPE_TOKEN=s3cr3t", "--server", server.URL, "ls")
+	assert.Equal(t, exitOK, r.code, r.err)
+	withUser := strings.Replace(server.URL, "http://", "http://joe:pw@", 1)
+	assert.Equal(t, exitOK, tapeCmd(t, "", "--server", withUser, "ls").code)
+	r = tapeCmd(t, "", "--server", strings.Replace(withUser, "pw", "wrong", 1), "ls")
+	assert.Equal(t, exitMissing, r.code)
+	assert.NotContains(t, r.err, "wrong")
+}
