@@ -122,6 +122,8 @@ const (
 	Recording Experiment = "recording"
 )
 
+var experiments = []Experiment{Historical, CodeRegression, ChangedWorld, Fork, Recording}
+
 func nameOf(names []string, i int) string {
 	if i < 0 || i >= len(names) {
 		return fmt.Sprintf("unknown(%d)", i)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -118,6 +119,9 @@ func WithCodeVersion(version string) Option {
 func WithExperiment(experiment Experiment) Option {
 	return func(c *config) error {
 		c.experiment = experiment
+		if !slices.Contains(experiments, experiment) {
+			return fmt.Errorf("unknown experiment %q, want one of %q", experiment, experiments)
+		}
 		return nil
 	}
 }
@@ -147,7 +151,7 @@ func WithRecordTo(out io.Writer) Option {
 func WithAuditLog(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
-			return fmt.Errorf("the audit log is nil; live calls must be logged")
+			return errors.New("the audit log is nil; live calls must be logged")
 		}
 		c.audit = logger
 		return nil
@@ -157,6 +161,9 @@ func WithAuditLog(logger *slog.Logger) Option {
 // WithTime sets the clock by which records start, last and expire.
 func WithTime(now func() time.Time) Option {
 	return func(c *config) error {
+		if now == nil {
+			return errors.New("the clock is nil")
+		}
 		c.now = now
 		return nil
 	}

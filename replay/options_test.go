@@ -46,6 +46,8 @@ func TestOpenRefuses(t *testing.T) {
 		"completion":       {WithCompletion(5, 0)},
 		"guard":            {WithCompletion(CompletionRecorded, -1)},
 		"audit log":        {WithAuditLog(nil)},
+		"clock":            {WithTime(nil)},
+		"experiment":       {WithExperiment("banana")},
 		"kind":             {WithKinds("tol")},
 		"override of step": {OverrideStep(3, AnswerResult(1))},
 		"override of key":  {OverrideKey("t:000000000000", AnswerResult(1))},

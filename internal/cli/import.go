@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,6 +59,9 @@ One run goes to -o FILE or standard output; several go to -o DIR/, each as
 <trace_id>.jsonl. The report goes to standard error.`,
 		Args: args(1, -1),
 		RunE: func(_ *cobra.Command, files []string) error {
+			if i := slices.IndexFunc(files, func(file string) bool { return sameFile(file, out) }); i >= 0 {
+				return usage("-o %s is %s, which is to be read", out, files[i])
+			}
 			report, err := a.readRuns(files)
 			if err != nil {
 				return err
@@ -91,6 +95,13 @@ One run goes to -o FILE or standard output; several go to -o DIR/, each as
 	outFlag(cmd, &out)
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// sameFile reports whether two paths lead to one regular file.
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
 
 // readRuns reads all files into one set of traces and logs and translates it.

@@ -160,3 +160,13 @@ func TestImportLeavesOutTracesWithoutCalls(t *testing.T) {
 	require.Equal(t, exitOK, r.code, r.err)
 	assert.Contains(t, r.err, "1 trace without a tool or model call left out\n")
 }
+
+func TestImportDoesNotOverwriteWhatItReads(t *testing.T) {
+	in := temp(t, "run.json", request(toolSpan('a', 1, `{}`)))
+	before := read(t, in)
+	r := tapeCmd(t, "", "import", in, "-o", filepath.Dir(in)+"/../"+filepath.Base(filepath.Dir(in))+"/run.json")
+	assert.Equal(t, exitUsage, r.code)
+	oneLineError(t, r)
+	assert.Contains(t, r.err, "which is to be read")
+	assert.Equal(t, before, read(t, in))
+}
