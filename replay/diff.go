@@ -25,6 +25,26 @@ type Difference struct {
 	// Recorded and Live are the canonical values there; nil where there is none.
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	Live     json.RawMessage `json:"live,omitempty"`
+	// Cut is set in reports where a value was longer than 4 KiB: what stands
+	// there is the beginning of its JSON text, as a string.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// maxShown is how much of a value a report keeps, in bytes.
+const maxShown = 4 << 10
+
+// cutLong shortens values for a report. The error of the call has them whole.
+func cutLong(list []Difference) []Difference {
+	out := slices.Clone(list)
+	for i := range out {
+		for _, value := range []*json.RawMessage{&out[i].Recorded, &out[i].Live} {
+			if len(*value) > maxShown {
+				*value = render(strings.ToValidUTF8(string((*value)[:maxShown]), "") + "…")
+				out[i].Cut = true
+			}
+		}
+	}
+	return out
 }
 
 func (d Difference) String() string {

@@ -39,6 +39,6 @@
 //
 // A hit costs one redaction and one key of its arguments and two map look-ups,
 // whatever the length of the tape. A session holds its tape, some 200 bytes
-// a record beside it, and a bounded number of events: ten million calls take no
-// more memory than ten.
+// a record beside it, and a bounded number of events of bounded length: ten
+// million calls take no more memory than ten.
 package replay

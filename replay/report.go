@@ -98,6 +98,7 @@ type eventLog struct {
 
 func (l *eventLog) add(e Event) {
 	if len(l.events) < maxListed {
+		e.Differences = cutLong(e.Differences)
 		l.events = append(l.events, e)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,23 @@ func TestManyCallsTakeNoMemory(t *testing.T) {
 	assert.Len(t, report.Events, maxListed)
 	assert.Equal(t, 63_000-1-maxListed, report.EventsLeftOut)
 	assert.Contains(t, report.Text(), "and 62899 more")
+}
+
+// A report of drifts in long prompts stays short; the errors have all of it.
+func TestReportsCutLongValues(t *testing.T) {
+	long := strings.Repeat("é", 1<<20)
+	s := start(t, parse(t, `{"tool":"t","args":{"short":1,"text":"`+long+`a"},"result":1}`))
+	_, err := s.Call(ctx, "t", map[string]any{"short": 2, "text": long + "b"}, nil)
+	var drift *DriftError
+	require.ErrorAs(t, err, &drift)
+	require.Len(t, drift.Differences, 2)
+	assert.Greater(t, len(drift.Differences[1].Live), len(long))
+	assert.False(t, drift.Differences[1].Cut)
+	event := s.Report().Events[0]
+	assert.Equal(t, Difference{Path: "short", Recorded: raw("1"), Live: raw("2")}, event.Differences[0])
+	assert.True(t, event.Differences[1].Cut)
+	text, err := json.Marshal(s.Report())
+	require.NoError(t, err, "still JSON")
+	assert.Less(t, len(text), 16<<10)
+	assert.NotContains(t, string(text), "\ufffd")
 }
