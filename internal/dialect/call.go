@@ -93,6 +93,9 @@ type Call struct {
 	Finish   string
 	Usage    Usage
 
+	// RequestID is what the provider calls the request of a model call.
+	RequestID string
+
 	Agent        string
 	AgentVersion string
 	Conversation string

@@ -9,6 +9,11 @@ import (
 // trace id. Model calls are log records alone.
 type codex struct{}
 
+const (
+	codexFix      = "Codex writes content to its logs only: send them to the same pipeline"
+	codexModelFix = "Codex does not record messages"
+)
+
 func (codex) Name() string { return "codex" }
 
 func (codex) Kind(s *Span) (Kind, bool) {
@@ -22,41 +27,58 @@ func (codex) Kind(s *Span) (Kind, bool) {
 }
 
 func (codex) Read(s *Span) Call {
-	c := Call{Fix: "Codex writes content to its logs only: send them to the same pipeline"}
+	c := Call{Fix: codexFix}
 	c.Tool, c.ID = s.Str("tool_name"), realID(s.Str("call_id"))
 	for _, e := range s.events() {
 		if v, ok := e.Attrs.Get("event.name"); !ok || v.Str() != "codex.tool_result" {
 			continue
 		}
 		pick(&c.Conversation, attrText(e.Attrs, "conversation.id"))
-		if v, ok := e.Attrs.Get("arguments"); ok {
-			c.Args, _ = decodeArgs(contentOf(v, jsonText))
-		}
-		if v, ok := e.Attrs.Get("output"); ok {
-			c.setResult(decodeResult(contentOf(v, jsonText), false))
-		}
-		if attrText(e.Attrs, "success") == "false" {
-			c.Fail = &Failure{Evidence: "event"}
-		}
-	}
-	if c.Fail != nil {
-		c.Fail.Message = firstOf(c.Result.Value.At("output").Str(), textOf(c.Result))
+		c.codexResult(e)
 	}
 	return c
 }
 
-// codexModel is the model call a log record stands for, if it is one.
-func codexModel(l Log) (Call, bool) {
-	if l.Name != "codex.sse_event" || attrText(l.Attrs, "event.kind") != "response.completed" {
-		return Call{}, false
+// codexResult reads the event that tells how a tool call ended.
+func (c *Call) codexResult(e Log) {
+	if v, ok := e.Attrs.Get("arguments"); ok {
+		c.Args, _ = decodeArgs(contentOf(v, jsonText))
 	}
+	if v, ok := e.Attrs.Get("output"); ok {
+		c.setResult(decodeResult(contentOf(v, jsonText), false))
+	}
+	if attrText(e.Attrs, "success") == "false" {
+		c.Fail = &Failure{Evidence: "event"}
+	}
+	if c.Fail != nil {
+		c.Fail.Message = firstOf(c.Result.Value.At("output").Str(), textOf(c.Result))
+	}
+}
+
+// ReadLog reads what Codex writes into logs alone, or into logs first.
+func (codex) ReadLog(l Log) (Call, bool) {
 	attrs := attrsValue(l.Attrs)
-	return Call{
-		Dialect: codex{}.Name(), Fix: "Codex does not record messages", Kind: KindModel, Tool: "chat",
-		Model: attrs.At("model").Str(), Conversation: attrs.At("conversation.id").Str(),
-		Usage: Usage{
+	c := Call{Dialect: codex{}.Name(), Conversation: attrs.At("conversation.id").Str()}
+	failed := attrs.First("error.message", "error").Str()
+	switch {
+	case l.Name == "codex.tool_result":
+		c.Kind, c.Fix = KindTool, codexFix
+		c.Tool, c.ID = attrs.At("tool_name").Str(), realID(attrs.At("call_id").Str())
+		c.codexResult(l)
+		if c.Tool == "" {
+			return Call{}, false
+		}
+	case l.Name == "codex.sse_event" && attrs.At("event.kind").Str() == "response.completed":
+		c.Kind, c.Tool, c.Fix, c.Model = KindModel, "chat", codexModelFix, attrs.At("model").Str()
+		c.Usage = Usage{
 			Input: tokens(attrs, "input_token_count"), Output: tokens(attrs, "output_token_count"),
 			CacheRead: tokens(attrs, "cached_token_count"), Reasoning: tokens(attrs, "reasoning_token_count"),
-		},
-	}, true
+		}
+	case (l.Name == "codex.sse_event" || l.Name == "codex.api_request") && failed != "":
+		c.Kind, c.Tool, c.Fix, c.Model = KindModel, "chat", codexModelFix, attrs.At("model").Str()
+		c.Fail = &Failure{Message: failed, Code: scalarText(attrs.At("http.response.status_code")), Evidence: "log"}
+	default:
+		return Call{}, false
+	}
+	return c, true
 }

@@ -14,8 +14,8 @@ type group struct {
 	id    pcommon.TraceID
 	count int
 	spans []Span
-	// loose are log records without a trace that may belong to it.
-	loose []Log
+	// logs are the log records that name the trace.
+	logs []Log
 }
 
 // collect groups spans by trace and makes one span of all deliveries of the

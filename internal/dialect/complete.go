@@ -88,7 +88,7 @@ func (q *request) synthesise() *node {
 		call: &Call{Kind: KindTool, Dialect: q.model.call.Dialect, Fix: q.model.call.Fix, Wrapped: q.model.call.Wrapped, Tool: q.Name, ID: q.ID, Args: argsOf(q.Part)},
 	}
 	if q.answer == nil {
-		n.call.Result.Why = "requested by the model, never answered in this trace"
+		n.call.Result.Why = Unanswered
 		return n
 	}
 	n.end = q.by.start

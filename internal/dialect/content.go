@@ -79,13 +79,13 @@ func (s *Span) content(enc encoding, keys ...string) Content {
 			c := contentOf(v, enc)
 			c.Key = key
 			if c.Grade == Truncated && s.DroppedAttributesCount() > 0 {
-				c.Why = "cut by an attribute limit of the instrumented program"
+				c.Why = whyCut
 			}
 			return c
 		}
 	}
 	if s.DroppedAttributesCount() > 0 {
-		return Content{Why: "attributes were dropped at a limit of the instrumented program"}
+		return Content{Why: whyDropped}
 	}
 	return Content{}
 }
@@ -137,7 +137,7 @@ func contentText(text string, enc encoding) Content {
 		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: "cut by the instrumentation (" + mark + ")"}
 	}
 	if structured(trimmed) && errors.Is(err, value.ErrTruncated) {
-		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: "the text ends inside a value"}
+		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: whyInside}
 	}
 	return Content{Value: value.Str(text), Grade: Exact}
 }

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
@@ -9,6 +11,8 @@ import (
 // request and its completed call; attributes end at 10,000 characters, which
 // may cut the result off.
 type geminiCLI struct{}
+
+const geminiFix = `"telemetry": {"logPrompts": true}`
 
 func (geminiCLI) Name() string { return "gemini_cli" }
 
@@ -28,7 +32,7 @@ func (geminiCLI) Kind(s *Span) (Kind, bool) {
 }
 
 func (geminiCLI) Read(s *Span) Call {
-	c := Call{Fix: `"telemetry": {"logPrompts": true}`, Wrapped: true, Agent: s.agentName}
+	c := Call{Fix: geminiFix, Wrapped: true, Agent: s.agentName}
 	switch s.op {
 	case "tool_call":
 		geminiTool(s, &c)
@@ -75,4 +79,37 @@ func geminiTool(s *Span, c *Call) {
 			c.Fail = c.Fail.merge(&Failure{Message: attrText(l.Attrs, "error"), Type: attrText(l.Attrs, "error_type"), Evidence: "log"})
 		}
 	}
+}
+
+// ReadLog reads Gemini CLI without its traces. Results of tools and messages
+// are in spans alone; the messages also in the event of the conventions.
+func (geminiCLI) ReadLog(l Log) (Call, bool) {
+	name, ok := strings.CutPrefix(l.Name, "gemini_cli.")
+	if !ok {
+		return Call{}, false
+	}
+	attrs := attrsValue(l.Attrs)
+	c := Call{Dialect: geminiCLI{}.Name(), Fix: geminiFix, Conversation: attrs.At("session.id").Str()}
+	switch name {
+	case "tool_call":
+		c.Kind, c.Tool = KindTool, attrs.At("function_name").Str()
+		c.Args, _ = decodeArgs(contentValue(attrs.At("function_args"), jsonText))
+		c.Result.Why = "Gemini CLI writes results of tools into spans alone"
+		if attrs.At("success").Text() == "false" {
+			c.Fail = &Failure{Message: attrs.First("error", "error.message").Str(), Type: attrs.First("error_type", "error.type").Str(), Evidence: "log"}
+		}
+	case "api_response", "api_error":
+		c.Kind, c.Tool, c.Model = KindModel, "generate_content", attrs.At("model").Str()
+		c.Usage = Usage{
+			Input: tokens(attrs, "input_token_count"), Output: tokens(attrs, "output_token_count"),
+			CacheRead: tokens(attrs, "cached_content_token_count"), Reasoning: tokens(attrs, "thoughts_token_count"),
+		}
+		if name == "api_error" {
+			c.Fail = &Failure{
+				Message: attrs.First("error", "error.message").Str(), Type: attrs.First("error_type", "error.type").Str(),
+				Code: scalarText(attrs.At("status_code")), Evidence: "log",
+			}
+		}
+	}
+	return c, c.Tool != ""
 }

@@ -34,12 +34,18 @@ func (genAIEvents) Read(s *Span) Call {
 	return c
 }
 
-// Log is a span event or a log record that belongs to a span.
+// Log is a span event or a log record.
 type Log struct {
 	Name  string
 	Attrs pcommon.Map
 	Body  value.Value
 	Nanos int64
+
+	// Where a log record comes from and what it names, zero for span events.
+	Resource pcommon.Resource
+	Scope    string
+	Trace    pcommon.TraceID
+	Span     pcommon.SpanID
 }
 
 // events are the span's own events and its log records.

@@ -95,9 +95,11 @@ func (r *InBandRule) message(c Content) string {
 	return strings.TrimSpace(textOf(c))
 }
 
-// scalarText is a scalar as text, anything else as JSON.
+// scalarText is a scalar as text, "" for null, anything else as JSON.
 func scalarText(v value.Value) string {
 	switch v.Kind() {
+	case value.Null:
+		return ""
 	case value.String, value.Number, value.Bool:
 		return v.Text()
 	}

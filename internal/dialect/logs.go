@@ -3,13 +3,23 @@ package dialect
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 )
 
-func newLog(r plog.LogRecord) Log {
-	l := Log{Name: r.EventName(), Attrs: r.Attributes(), Body: parsed(fromAttr(r.Body())), Nanos: int64(r.Timestamp())}
+func newLog(res pcommon.Resource, scope string, r plog.LogRecord) Log {
+	l := Log{
+		Name: r.EventName(), Attrs: r.Attributes(), Body: parsed(fromAttr(r.Body())), Nanos: int64(r.Timestamp()),
+		Resource: res, Scope: scope, Trace: r.TraceID(), Span: r.SpanID(),
+	}
+	if l.Nanos == 0 {
+		// Some agents leave the time of the record to an attribute.
+		if t, err := time.Parse(time.RFC3339Nano, attrText(r.Attributes(), "event.timestamp")); err == nil {
+			l.Nanos = t.UnixNano()
+		}
+	}
 	if l.Nanos == 0 {
 		l.Nanos = int64(r.ObservedTimestamp())
 	}
@@ -17,6 +27,16 @@ func newLog(r plog.LogRecord) Log {
 		l.Name = v.Str()
 	}
 	return l
+}
+
+// session is the session or conversation a log record says it belongs to.
+func (l *Log) session() string {
+	for _, key := range [...]string{"conversation.id", "gen_ai.conversation.id", "session.id"} {
+		if id := attrText(l.Attrs, key); id != "" {
+			return id
+		}
+	}
+	return ""
 }
 
 // compareLogs orders the records of one span. Those of one instant keep the
@@ -39,29 +59,62 @@ func logRank(name string) int {
 	return 1
 }
 
-// attachLogs gives log records to the spans they name.
-func attachLogs(groups []*group, ld plog.Logs) {
-	type key struct {
-		trace   pcommon.TraceID
-		span    pcommon.SpanID
-		session string
-	}
+// logKey is what a log record names: a span, or else a session.
+type logKey struct {
+	trace   pcommon.TraceID
+	span    pcommon.SpanID
+	session string
+}
+
+// attachLogs gives log records to the spans they name and to the traces they
+// name, makes groups of the traces that have log records alone, and returns all
+// groups and the records that name no trace, by session.
+func attachLogs(groups []*group, ld plog.Logs) ([]*group, map[string][]Log) {
 	if ld.LogRecordCount() == 0 {
-		return
+		return groups, nil
 	}
-	byKey := map[key][]Log{}
-	for i := range ld.ResourceLogs().Len() {
-		rl := ld.ResourceLogs().At(i)
-		for j := range rl.ScopeLogs().Len() {
-			records := rl.ScopeLogs().At(j).LogRecords()
-			chunk := map[key][]Log{}
-			for k := range records.Len() {
-				r := records.At(k)
-				id := key{trace: r.TraceID(), span: r.SpanID()}
+	byKey := keyedLogs(ld)
+	byTrace := make(map[pcommon.TraceID]*group, len(groups))
+	for _, g := range groups {
+		byTrace[g.id] = g
+		for i := range g.spans {
+			g.spans[i].Logs = byKey[logKey{trace: g.id, span: g.spans[i].SpanID()}]
+		}
+	}
+	sessions := map[string][]Log{}
+	for key, logs := range byKey {
+		if key.trace.IsEmpty() {
+			if key.session != "" {
+				sessions[key.session] = append(sessions[key.session], logs...)
+			}
+			continue
+		}
+		g := byTrace[key.trace]
+		if g == nil {
+			g = &group{id: key.trace}
+			byTrace[key.trace] = g
+			groups = append(groups, g)
+		}
+		g.logs = append(g.logs, logs...)
+	}
+	attachByCall(groups, sessions)
+	return groups, sessions
+}
+
+// keyedLogs sorts log records by what they name, each once however often it was
+// delivered.
+func keyedLogs(ld plog.Logs) map[logKey][]Log {
+	byKey := map[logKey][]Log{}
+	for _, rl := range ld.ResourceLogs().All() {
+		for _, sl := range rl.ScopeLogs().All() {
+			chunk := map[logKey][]Log{}
+			for _, r := range sl.LogRecords().All() {
+				l := newLog(rl.Resource(), sl.Scope().Name(), r)
+				id := logKey{trace: l.Trace, span: l.Span}
 				if id.trace.IsEmpty() {
-					id.session = attrText(r.Attributes(), "conversation.id")
+					id.session = l.session()
 				}
-				chunk[id] = append(chunk[id], newLog(r))
+				chunk[id] = append(chunk[id], l)
 			}
 			for id, logs := range chunk {
 				// A repeated delivery repeats the records of a span as a whole;
@@ -75,57 +128,32 @@ func attachLogs(groups []*group, ld plog.Logs) {
 	for _, logs := range byKey {
 		slices.SortStableFunc(logs, compareLogs)
 	}
-	for _, g := range groups {
-		for i := range g.spans {
-			g.spans[i].Logs = byKey[key{trace: g.id, span: g.spans[i].SpanID()}]
-		}
-	}
-	var loose []Log
-	for id, logs := range byKey {
-		if id.trace.IsEmpty() && id.session != "" {
-			loose = append(loose, logs...)
-		}
-	}
-	slices.SortStableFunc(loose, compareLogs)
-	attachLoose(groups, loose)
+	return byKey
 }
 
-// attachLoose gives log records without a trace to the calls they name, and to
-// the runs that may belong to the same conversation.
-func attachLoose(groups []*group, loose []Log) {
-	if len(loose) == 0 {
-		return
-	}
+// attachByCall gives log records without a trace to the spans whose call they
+// name.
+func attachByCall(groups []*group, sessions map[string][]Log) {
 	byCall := map[string][]Log{}
-	for _, l := range loose {
-		if id := attrText(l.Attrs, "call_id"); id != "" {
-			byCall[id] = append(byCall[id], l)
+	for _, logs := range sessions {
+		for _, l := range logs {
+			if id := attrText(l.Attrs, "call_id"); id != "" {
+				byCall[id] = append(byCall[id], l)
+			}
 		}
 	}
+	if len(byCall) == 0 {
+		return
+	}
+	for _, logs := range byCall {
+		slices.SortStableFunc(logs, compareLogs)
+	}
 	for _, g := range groups {
-		g.loose = loose
 		for i := range g.spans {
 			if s := &g.spans[i]; s.toolCall {
 				s.Logs = append(s.Logs, byCall[s.Str("call_id")]...)
 			}
 		}
-	}
-}
-
-// addLoose makes calls of the log records that stand for calls without spans:
-// those of the run's own conversation within its time.
-func (r *run) addLoose(loose []Log) {
-	if len(loose) == 0 {
-		return
-	}
-	conversation := r.conversation()
-	first, last := r.span()
-	for _, l := range loose {
-		c, ok := codexModel(l)
-		if !ok || c.Conversation != conversation || l.Nanos < first || l.Nanos > last {
-			continue
-		}
-		r.nodes = append(r.nodes, &node{kind: KindModel, call: &c, start: l.Nanos, end: l.Nanos})
 	}
 }
 

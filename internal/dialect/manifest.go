@@ -29,7 +29,8 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 		if seenOutcome == tape.OutcomeIncomplete && v.outcome == tape.OutcomeSucceeded && !root.ParentSpanID().IsEmpty() {
 			m.Outcome = tape.OutcomeIncomplete
 		}
-		res := root.Resource
+	}
+	if res, ok := r.resource(root); ok {
 		m.Service = serviceOf(res)
 		m.CodeVersion = attrFirst(res, "service.version", "vcs.ref.head.revision", "vcs.repository.ref.revision", "git.commit.sha", "langfuse.release")
 		m.Environment = attrFirst(res, "deployment.environment.name", "deployment.environment")
@@ -48,19 +49,34 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 		}
 		m.Failure = f
 	}
+	known := contentOn(calls)
 	for i := range records {
 		m.Fidelity = worse(m.Fidelity, replayed(records[i]))
-		m.Gaps = append(m.Gaps, gaps(calls[i], &records[i])...)
+		m.Gaps = append(m.Gaps, known.gaps(calls[i], records[i].Seq)...)
 	}
 	if m.Fidelity == "" && len(records) > 0 {
 		m.Fidelity = tape.FidelityAbsent
 	}
-	if root == nil || !root.ParentSpanID().IsEmpty() {
-		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "no root span was seen"})
+	switch {
+	case root == nil:
+		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "there are log records and no spans, which do not tell whether the run ended"})
+	case !root.ParentSpanID().IsEmpty():
+		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "no root span was seen", Fix: rootFix})
 	}
 	m.Complete = len(m.Gaps) == 0 && m.Outcome != tape.OutcomeIncomplete
 	m.Tools = toolTable(calls, records)
 	return m
+}
+
+// resource is that of the root, or else that of the earliest log record.
+func (r *run) resource(root *node) (pcommon.Resource, bool) {
+	if root != nil {
+		return root.Resource, true
+	}
+	for i := range r.logs {
+		return r.logs[i].Resource, true
+	}
+	return pcommon.Resource{}, false
 }
 
 // replayed is the grade that matters for a replay. Model calls without content
@@ -71,26 +87,6 @@ func replayed(rec tape.Record) tape.Fidelity {
 		return ""
 	}
 	return rec.Fidelity
-}
-
-// gaps are what a record lacks.
-func gaps(n *node, rec *tape.Record) []tape.Gap {
-	args, result := n.written.args, n.written.result
-	var out []tape.Gap
-	add := func(what string, c Content) {
-		why := c.Why
-		if why == "" {
-			why = "not captured"
-		}
-		out = append(out, tape.Gap{Seq: rec.Seq, What: what, Why: why, Fix: n.call.Fix})
-	}
-	if !args.Present() || args.Grade == Truncated {
-		add("args", args)
-	}
-	if !result.Present() && n.fail == nil || result.Grade == Truncated {
-		add("result", result)
-	}
-	return out
 }
 
 // toolTable lists the tools that models were offered, as last defined, and
@@ -200,17 +196,27 @@ func (r *run) agent() (name, version string) {
 	return "", ""
 }
 
-// span is the time between the first start and the last end.
+// span is the time between the first start and the last end: that of the spans,
+// or without any that of the calls in log records.
 func (r *run) span() (first, last int64) {
+	extend := func(start, end int64) {
+		if start > 0 && (first == 0 || start < first) {
+			first = start
+		}
+		last = max(last, end, start)
+	}
 	for _, n := range r.nodes {
-		if n.Span == nil {
-			continue
+		if n.Span != nil {
+			extend(int64(n.StartTimestamp()), int64(n.EndTimestamp()))
 		}
-		s, e := int64(n.StartTimestamp()), int64(n.EndTimestamp())
-		if s > 0 && (first == 0 || s < first) {
-			first = s
+	}
+	if last != 0 {
+		return first, last
+	}
+	for _, n := range r.nodes {
+		if n.event != "" {
+			extend(n.start, n.end)
 		}
-		last = max(last, e, s)
 	}
 	return first, last
 }

@@ -142,7 +142,9 @@ func (r *run) fatal(calls []*node) *node {
 next:
 	for i := len(calls) - 1; i >= 0; i-- {
 		n := calls[i]
-		if n.fail == nil || n.end != 0 && latest >= n.end || n.asked != nil && n.asked.by != nil {
+		// A call of no length does not follow itself.
+		followed := latest > n.end || latest == n.end && n.start < n.end
+		if n.fail == nil || n.end != 0 && followed || n.asked != nil && n.asked.by != nil {
 			continue
 		}
 		for up := n.near; up != nil; up = up.near {

@@ -24,7 +24,8 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	if n.end > n.start && !n.synth {
 		rec.MS = float64(n.end-n.start) / 1e6
 	}
-	if n.Span != nil {
+	switch {
+	case n.Span != nil:
 		rec.StepID = spanHex(n.SpanID())
 		rec.ParentID = spanHex(n.ParentSpanID())
 		if len(n.ids) > 1 {
@@ -32,10 +33,12 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 				rec.SpanIDs = append(rec.SpanIDs, spanHex(id))
 			}
 		}
-	} else if n.asked != nil {
+	case n.asked != nil:
 		rec.ParentID = spanHex(n.asked.model.spanID())
-	} else if n.on != nil {
+	case n.on != nil:
 		rec.ParentID = spanHex(n.on.SpanID())
+	default:
+		rec.StepID = spanHex(n.logSpan)
 	}
 	w := &written{c.Args, c.Result}
 	n.written = w

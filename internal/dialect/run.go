@@ -16,6 +16,9 @@ type run struct {
 	byID  map[pcommon.SpanID]*node
 	opts  *Options
 
+	// logs are the log records of the run, whatever else they are joined to.
+	logs []Log
+
 	requests []*request
 }
 
@@ -37,8 +40,12 @@ type node struct {
 
 	// asked is the request of a model call that this tool call answers.
 	asked *request
-	// on is the node of the span whose event this is.
+	// on is the node of the span whose event or log record this is.
 	on *node
+	// logSpan is the span a log record names that was not delivered, event the
+	// name of that record.
+	logSpan pcommon.SpanID
+	event   string
 	// synth marks a call known from messages alone, index its place among the
 	// requests of its model call.
 	synth bool
@@ -46,7 +53,7 @@ type node struct {
 }
 
 func newRun(g *group, opts *Options) *run {
-	r := &run{id: g.id, opts: opts, byID: make(map[pcommon.SpanID]*node, len(g.spans)), nodes: make([]*node, 0, len(g.spans))}
+	r := &run{id: g.id, opts: opts, logs: g.logs, byID: make(map[pcommon.SpanID]*node, len(g.spans)), nodes: make([]*node, 0, len(g.spans))}
 	slab := make([]node, len(g.spans))
 	shared := &history{}
 	for i := range g.spans {
@@ -140,7 +147,7 @@ func (n *node) spanID() pcommon.SpanID {
 	if n.on != nil {
 		return n.on.SpanID()
 	}
-	return pcommon.SpanID{}
+	return n.logSpan
 }
 
 // over is the nearest node above n of one of the kinds, looking through nodes

@@ -38,7 +38,9 @@ func Translate(td ptrace.Traces, opts Options) []*tape.Tape {
 }
 
 // TranslateWithLogs is [Translate] with the log records that instrumentations
-// write beside their spans, joined by trace and span id.
+// write beside their spans or in place of them. They are joined by trace and
+// span id, else by session or conversation id to the run of that session. What
+// finds no run is one of its own, see [LogTraceID].
 func TranslateWithLogs(td ptrace.Traces, ld plog.Logs, opts Options) []*tape.Tape {
 	runs := Runs(td, ld, opts)
 	out := make([]*tape.Tape, 0, len(runs))
@@ -60,18 +62,25 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 		}
 		ld = folded
 	}
-	groups := collect(td)
-	attachLogs(groups, ld)
+	groups, sessions := attachLogs(collect(td), ld)
+	runs := make([]*run, 0, len(groups))
+	for _, g := range groups {
+		runs = append(runs, newRun(g, &opts))
+	}
 	type started struct {
 		Run
 		start int64
 		id    [16]byte
 	}
-	all := make([]started, 0, len(groups))
-	for _, g := range groups {
-		r := newRun(g, &opts)
+	all := make([]started, 0, len(runs))
+	for _, r := range joinSessions(runs, sessions, &opts) {
+		out := r.translate()
+		if len(r.byID) == 0 && len(out.Tape.Records) == 0 && len(r.nodes) == 0 {
+			// Log records that tell of no call are no run.
+			continue
+		}
 		first, _ := r.span()
-		all = append(all, started{r.translate(g.loose), first, g.id})
+		all = append(all, started{out, first, r.id})
 	}
 	slices.SortStableFunc(all, func(a, b started) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), bytes.Compare(a.id[:], b.id[:]))
@@ -84,9 +93,9 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 }
 
 // translate runs the passes over one trace.
-func (r *run) translate(loose []Log) Run {
+func (r *run) translate() Run {
 	r.mergeTwins()
-	r.addLoose(loose)
+	r.addLogCalls()
 	r.linkMessages()
 	r.judgeResults()
 	r.httpSignals()

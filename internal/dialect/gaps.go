@@ -1,0 +1,83 @@
+package dialect
+
+import (
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// Unanswered is why a gap is there where a model asked for a call of which
+// nothing else was ever seen: no span, no answer. Such a call may never have
+// run. The gap is that of its result, so that a replay meets it as one.
+const Unanswered = "requested by the model, never answered in this trace"
+
+// Switches of every OpenTelemetry SDK that cut or drop content.
+const (
+	countFix  = "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT of the instrumented program"
+	lengthFix = "raise OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT of the instrumented program"
+)
+
+// rootFix is what brings a root that was not seen.
+const rootFix = "send the spans of every service of the run here, and end the root span also when the program fails"
+
+// Reasons that name an SDK's limits.
+const (
+	whyDropped = "attributes were dropped at a limit of the instrumented program"
+	whyCut     = "cut by an attribute limit of the instrumented program"
+	whyInside  = "the text ends inside a value"
+)
+
+// captured are the kinds of content that an instrumentation shows to record in
+// this run: where it does, its switch is on, and turning it on mends nothing.
+type captured map[capture]bool
+
+type capture struct {
+	dialect string
+	kind    Kind
+	result  bool
+}
+
+// contentOn finds what the instrumentations of a run record.
+func contentOn(calls []*node) captured {
+	out := captured{}
+	for _, n := range calls {
+		if n.synth {
+			continue
+		}
+		for _, c := range [...]struct {
+			Content
+			result bool
+		}{{n.written.args, false}, {n.written.result, true}} {
+			if c.Present() && !c.FromMessages {
+				out[capture{n.call.Dialect, n.kind, c.result}] = true
+			}
+		}
+	}
+	return out
+}
+
+// gaps are what a record lacks, and what would mend it.
+func (k captured) gaps(n *node, seq int) []tape.Gap {
+	args, result := n.written.args, n.written.result
+	var out []tape.Gap
+	add := func(what string, c Content) {
+		g := tape.Gap{Seq: seq, What: what, Why: firstOf(c.Why, "not captured")}
+		switch {
+		case n.unanswered() && what == "result":
+			g.Why = Unanswered
+		case c.Why == whyDropped:
+			g.Fix = countFix
+		case c.Why == whyCut, c.Why == whyInside:
+			g.Fix = lengthFix
+		case c.Grade == Truncated:
+		case !k[capture{n.call.Dialect, n.kind, what == "result"}]:
+			g.Fix = n.call.Fix
+		}
+		out = append(out, g)
+	}
+	if !args.Present() || args.Grade == Truncated {
+		add("args", args)
+	}
+	if !result.Present() && n.fail == nil || result.Grade == Truncated {
+		add("result", result)
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package dialect
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// The SDK never ends the spans of a tool and a workflow that throw; content is
+// on, so its switch is no advice.
+func TestALostSpanIsNotBlamedOnTheContentSwitch(t *testing.T) {
+	td, ld := recording(t, "traceloop_openai_tools_C")
+	m := TranslateWithLogs(td, ld, Options{})[0].Manifest
+	require.Len(t, m.Gaps, 2)
+	assert.Equal(t, tape.Gap{Seq: 5, What: "result", Why: Unanswered}, m.Gaps[0])
+	assert.Equal(t, "root", m.Gaps[1].What)
+	assert.Contains(t, m.Gaps[1].Fix, "end the root span")
+}
+
+func TestGapsNameTheSwitchThatMendsThem(t *testing.T) {
+	const capture = genAIFix
+	args := attrs{"gen_ai.tool.call.arguments": "{}"}
+	whole := okTool(9, 1, 1, 2)
+	dropped := tool(2, 1, 3, 4, "x", nil)
+	dropped.dropped = 12
+	cut := tool(2, 1, 3, 4, "x", attrs{"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": `{"a":`})
+	limited := cut
+	limited.dropped = 1
+	marked := tool(2, 1, 3, 4, "x", attrs{"gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": `{"a":1...[TRUNCATED: original length 20000]`})
+	for name, c := range map[string]struct {
+		spans []sp
+		want  []tape.Gap
+	}{
+		"content is off": {[]sp{tool(2, 1, 3, 4, "x", nil)}, []tape.Gap{
+			{Seq: 1, What: "args", Why: "not captured", Fix: capture}, {Seq: 1, What: "result", Why: "not captured", Fix: capture},
+		}},
+		"only results are off": {[]sp{tool(2, 1, 3, 4, "x", args)}, []tape.Gap{{Seq: 1, What: "result", Why: "not captured", Fix: capture}}},
+		"content is on":        {[]sp{whole, tool(2, 1, 3, 4, "x", args)}, []tape.Gap{{Seq: 2, What: "result", Why: "not captured"}}},
+		"attributes dropped":   {[]sp{dropped}, []tape.Gap{{Seq: 1, What: "args", Why: whyDropped, Fix: countFix}, {Seq: 1, What: "result", Why: whyDropped, Fix: countFix}}},
+		"text cut":             {[]sp{cut}, []tape.Gap{{Seq: 1, What: "result", Why: whyInside, Fix: lengthFix}}},
+		"text cut at a limit":  {[]sp{limited}, []tape.Gap{{Seq: 1, What: "result", Why: whyCut, Fix: lengthFix}}},
+		"cut by the framework": {[]sp{marked}, []tape.Gap{{Seq: 1, What: "result", Why: "cut by the instrumentation (...[TRUNCATED)"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, one(t, append([]sp{agentSpan(1, 0, 10)}, c.spans...)...).Manifest.Gaps)
+		})
+	}
+}
