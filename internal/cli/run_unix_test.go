@@ -190,7 +190,9 @@ func TestRunKinds(t *testing.T) {
 	assert.Contains(t, r.err, "tool")
 	r = tapeCmd(t, "", "run", file, "--", os.Args[0], "call", "add", add12)
 	assert.Equal(t, exitNo, r.code)
-	assert.Contains(t, r.err, "1 unconsumed")
+	assert.Contains(t, r.err, "1 unconsumed: step 1 chat; --kind tool leaves model calls out\n")
+	r = tapeCmd(t, "", "run", file, "--", os.Args[0], "exit", "0")
+	assert.NotContains(t, r.err, "--kind", "a tool was not asked for either")
 }
 
 func TestRunUsage(t *testing.T) {

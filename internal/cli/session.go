@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -112,8 +113,18 @@ func (a *app) finish(s *replay.Session, f *sessionFlags) error {
 	case f.asJSON:
 		// One more line would not be JSON.
 		return &exitError{code: exitNo}
+	case onlyModelsLeft(report):
+		return &exitError{exitNo, fmt.Errorf("%w; --kind tool leaves model calls out", unclean)}
 	}
 	return &exitError{exitNo, unclean}
+}
+
+// onlyModelsLeft reports whether all that is wrong is that no model call of the
+// tape was asked for: so it is with every agent that goes on asking its model.
+func onlyModelsLeft(r *replay.Report) bool {
+	st := r.Stats
+	return st.Unconsumed > 0 && st.DriftEvents+st.TapeMisses+st.Exhausted+st.Gaps == 0 &&
+		!slices.ContainsFunc(r.Unconsumed, func(u replay.Unconsumed) bool { return u.Kind != tape.KindModel })
 }
 
 // cleanLines is clean for text of several lines.
