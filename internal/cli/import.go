@@ -52,8 +52,10 @@ func (a *app) importCmd() *cobra.Command {
 		Long: `Make tapes of the runs in trace exports. All files are one import, so a run may be
 spread over several, traces and logs mixed. Files may be OTLP JSON (one request a
 line, pretty-printed, concatenated, in an array) or OTLP protobuf (one message,
-or size-prefixed as the collector's file exporter writes), gzip or zstd around
-either; - is standard input. Secrets are redacted first.
+or size-prefixed as the collector's file exporter writes), exports of Jaeger,
+Tempo, Langfuse and Phoenix, OpenInference JSON lines, or what the console
+exporters of Python, JavaScript and Go print; gzip or zstd around any of it. - is
+standard input. Secrets are redacted first.
 
 One run goes to -o FILE or standard output; several go to -o DIR/, each as
 <trace_id>.jsonl. The report goes to standard error.`,

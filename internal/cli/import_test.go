@@ -124,8 +124,8 @@ func TestImportFaults(t *testing.T) {
 		"no call in it":  {request(plain), exitNo, "run.json: no tool or model call among 1 span and 0 log records, so there is no tape to make"},
 		"no span in it":  {`{"resourceSpans":[]}`, exitNo, "no tool or model call among 0 spans"},
 		"empty":          {"", exitUsage, "run.json: empty: there is no document in it"},
-		"not OTLP":       {`{"a":1}`, exitUsage, `run.json:1: document 1: not OTLP: neither resourceSpans nor resourceLogs among the members "a"`},
-		"a tape":         {`{"tape":"1"}`, exitUsage, "not OTLP: a tape, not a trace"},
+		"another JSON":   {`{"a":1}`, exitUsage, `run.json:1: document 1: not a trace export: none that is known has the members "a"`},
+		"a tape":         {`{"tape":"1"}`, exitUsage, "not a trace export: a tape"},
 		"cut":            {request(plain) + "\n" + `{"resourceSpans":[`, exitUsage, "run.json:2: document 2: ends in the middle of a document"},
 		"a wrong member": {request(strings.Replace(plain, `"traceId":"cc`, `"traceId":"zz`, 1)), exitUsage, "spans[0].traceId: "},
 	}

@@ -4,14 +4,20 @@
 // size-prefixed messages that the file exporter of the collector writes. Gzip
 // and zstd are undone on the way, around the file or around each message.
 //
+// It also reads what other programs keep traces in: the answers and downloads of
+// Jaeger and Tempo, spans of Phoenix and OpenInference, traces and observations
+// of Langfuse, and what the console exporters of Python, JavaScript (as Node.js
+// prints it, too) and Go write. Formats may follow one another in one input.
+//
 //	file ──► gunzip, unzstd ──► frames ──► format ──► Document
-//	            source.go      jsonframe.go  otlpjson.go
+//	            source.go      jsonframe.go  otlpjson.go, tempo.go, jaeger.go, …
+//	                           inspect.go    envelope.go around them
 //	                           protoframe.go otlpproto.go
 //
 // It promises that nothing is read as less than it is. Input that is empty,
 // cut, or valid JSON of another kind is an error and never a trace with no
 // spans; an error is one line that names the file, the line or the document,
-// and the member. Every document is checked against the OTLP schema before
+// and the member. Every OTLP document is checked against the OTLP schema before
 // pdata decodes it, because pdata skips what it does not know, stops an object
 // at an empty member name and recurses as deep as the input does. Ids may be
 // hex in either case or base64; members may be spelled in camel or snake case,

@@ -13,7 +13,7 @@ var (
 	// ErrCut is input that ends inside a document.
 	ErrCut = errors.New("ends in the middle of a document")
 	// ErrFormat is input in a format that this package does not read.
-	ErrFormat = errors.New("not OTLP")
+	ErrFormat = errors.New("not a trace export")
 	// ErrTooLarge is a document over the bound.
 	ErrTooLarge = errors.New("document too large")
 )

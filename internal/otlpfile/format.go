@@ -19,7 +19,25 @@ type jsonFormat interface {
 }
 
 // jsonFormats are asked in order, most specific first.
-var jsonFormats = []jsonFormat{otlpJSON{}}
+var jsonFormats = []jsonFormat{
+	otlpJSON{}, tempoJSON{}, goSpan{}, jsSpan{}, phoenixRow{}, pythonSpan{},
+	jaegerJSON{}, langfuseTrace{}, langfuseObservation{},
+}
+
+// formatOf finds the format of an object, nil if it has none. Envelopes come
+// last, because their members are common words.
+func formatOf(doc []byte) jsonFormat {
+	members := memberNames(doc)
+	for _, f := range jsonFormats {
+		if f.claims(members) {
+			return f
+		}
+	}
+	if (envelope{}).claims(members) {
+		return envelope{}
+	}
+	return nil
+}
 
 // strangers are objects that people take for traces, and what to say then.
 var strangers = []struct {
@@ -27,23 +45,18 @@ var strangers = []struct {
 	what    string
 }{
 	{[]string{"resourceMetrics"}, "OTLP metrics, which hold no calls"},
-	{[]string{"tape"}, "a tape, not a trace"},
-	{[]string{"seq", "tool"}, "a tape record, not a trace"},
-	{[]string{"batches"}, "a Tempo trace"},
-	{[]string{"data"}, "perhaps the answer of a Jaeger query"},
+	{[]string{"tape"}, "a tape"},
+	{[]string{"seq", "tool"}, "a tape record"},
 }
 
 func decodeJSON(doc []byte) (*Document, error) {
 	if !json.Valid(doc) {
 		return nil, syntaxFault(doc)
 	}
-	members := memberNames(doc)
-	for _, f := range jsonFormats {
-		if f.claims(members) {
-			return f.decode(doc)
-		}
+	if f := formatOf(doc); f != nil {
+		return f.decode(doc)
 	}
-	return nil, refuse(members)
+	return nil, refuse(memberNames(doc))
 }
 
 // syntaxFault says where text stops being JSON.
@@ -73,7 +86,7 @@ func refuse(members []string) error {
 	if len(members) > most {
 		more = ", …"
 	}
-	return fmt.Errorf("%w: neither resourceSpans nor resourceLogs among the members %s%s",
+	return fmt.Errorf("%w: none that is known has the members %s%s",
 		ErrFormat, clipAll(list), more)
 }
 

@@ -24,31 +24,33 @@ func FuzzReader(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		r := NewReader("fuzz", bytes.NewReader(in), WithMaxDocument(1<<20))
-		defer func() { _ = r.Close() }()
-		for {
-			d, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				var e *Error
-				require.ErrorAs(t, err, &e)
-				require.NotContains(t, err.Error(), "\n")
-				return
-			}
-			checkIDs(t, d.Traces)
-			again, err := (&ptrace.JSONMarshaler{}).MarshalTraces(d.Traces)
-			require.NoError(t, err)
-			if d.Traces.SpanCount() == 0 {
-				continue
-			}
-			back, err := NewReader("again", bytes.NewReader(again)).Next()
-			require.NoError(t, err)
-			require.Equal(t, d.Traces.SpanCount(), back.Traces.SpanCount())
+	f.Fuzz(fuzzReader)
+}
+
+func fuzzReader(t *testing.T, in []byte) {
+	r := NewReader("fuzz", bytes.NewReader(in), WithMaxDocument(1<<20))
+	defer func() { _ = r.Close() }()
+	for {
+		d, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
 		}
-	})
+		if err != nil {
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		checkIDs(t, d.Traces)
+		again, err := (&ptrace.JSONMarshaler{}).MarshalTraces(d.Traces)
+		require.NoError(t, err)
+		if d.Traces.SpanCount() == 0 {
+			continue
+		}
+		back, err := NewReader("again", bytes.NewReader(again)).Next()
+		require.NoError(t, err)
+		require.Equal(t, d.Traces.SpanCount(), back.Traces.SpanCount())
+	}
 }
 
 func checkIDs(t *testing.T, td ptrace.Traces) {

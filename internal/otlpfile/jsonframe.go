@@ -3,6 +3,7 @@ package otlpfile
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,14 +22,26 @@ type jsonFramer struct {
 	// inArray is set between the brackets of an array at the top. afterValue
 	// is set when the next byte there must be a comma or the end.
 	inArray, afterValue bool
-	doc                 []byte
+	// inspected is set when the objects are not JSON but as Node.js prints them.
+	inspected bool
+	doc       []byte
 }
 
 func newJSONFramer(br *bufio.Reader, limit int) *jsonFramer {
+	head, _ := br.Peek(512)
+	inspected := isInspected(head)
 	if head, _ := br.Peek(len(utf8BOM)); bytes.Equal(head, utf8BOM) {
 		_, _ = br.Discard(len(utf8BOM))
 	}
-	return &jsonFramer{r: br, limit: limit, line: 1}
+	return &jsonFramer{r: br, limit: limit, line: 1, inspected: inspected}
+}
+
+// isInspected reports whether a text begins with an object whose first member
+// is named without double quotes.
+func isInspected(head []byte) bool {
+	_, inside, found := bytes.Cut(head, []byte{'{'})
+	inside = bytes.TrimLeft(inside, " \t\r\n")
+	return found && len(inside) > 0 && (inside[0] == '\'' || inside[0] == '[' || isWordByte(inside[0]))
 }
 
 func (f *jsonFramer) next() ([]byte, int, error) {
@@ -70,7 +83,7 @@ func (f *jsonFramer) next() ([]byte, int, error) {
 // text between is valid JSON is checked afterwards.
 func (f *jsonFramer) object() ([]byte, error) {
 	f.doc = append(f.doc[:0], '{')
-	depth, inString, escaped := 1, false, false
+	depth, inString, escaped, quote := 1, false, false, byte('"')
 	for depth > 0 {
 		if _, err := f.r.Peek(1); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -88,9 +101,9 @@ func (f *jsonFramer) object() ([]byte, error) {
 				f.line++
 			case inString:
 				escaped = c == '\\'
-				inString = c != '"'
-			case c == '"':
-				inString = true
+				inString = c != quote
+			case c == '"', f.inspected && (c == '\'' || c == '`'):
+				inString, quote = true, c
 			case c == '{' || c == '[':
 				depth++
 			case c == '}' || c == ']':
@@ -113,4 +126,19 @@ func (f *jsonFramer) object() ([]byte, error) {
 	return f.doc, nil
 }
 
-func (f *jsonFramer) decode(doc []byte) (*Document, error) { return decodeJSON(doc) }
+func (f *jsonFramer) decode(doc []byte) (*Document, error) {
+	if !f.inspected || json.Valid(doc) {
+		return decodeJSON(doc)
+	}
+	converted, err := fromInspected(doc)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decodeJSON(converted)
+	var place *fault
+	if errors.As(err, &place) {
+		// What it counts from is not in the file.
+		place.offset = -1
+	}
+	return d, err
+}
