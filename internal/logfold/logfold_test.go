@@ -134,16 +134,3 @@ func TestForgedMarksDoNotPanic(t *testing.T) {
 	_, logs := Unfold(td)
 	assert.Equal(t, 1, logs.LogRecordCount())
 }
-
-func TestASessionNamesItsRun(t *testing.T) {
-	record, resource := pcommon.NewMap(), pcommon.NewMap()
-	assert.Empty(t, SessionOf(record, resource))
-	resource.PutStr("session.id", "s1")
-	assert.Equal(t, "s1", SessionOf(record, resource))
-	record.PutStr("session.id", "s2")
-	record.PutStr("conversation.id", "c1")
-	assert.Equal(t, "c1", SessionOf(record, resource), "the narrower name counts")
-	assert.Equal(t, TraceIDOf("c1"), TraceIDOf("c1"))
-	assert.NotEqual(t, TraceIDOf("c1"), TraceIDOf("c2"))
-	assert.Equal(t, "ddc818e9b02c8011", TraceIDOf("c1").String()[:16])
-}
