@@ -121,3 +121,24 @@ func TestRecordingThroughASymbolicLink(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(string(text), "\n"))
 	assert.Contains(t, string(text), `"complete":true`)
 }
+
+// Errors of a tape that cannot be replayed name its file.
+func TestOpenNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	for name, c := range map[string]struct {
+		text    string
+		options []Option
+		want    string
+	}{
+		"a time":      {`{"seq":1,"tool":"t","expires":"soon"}`, nil, `record 1: member "expires": `},
+		"redaction":   {`{"tape":"1","redaction":{"policy":"x","rules":[1]}}`, nil, "redaction policy of the tape: "},
+		"an override": {`{"seq":1,"tool":"t"}`, []Option{OverrideStep(9, AnswerResult(1))}, "override of step 9: there is no such step"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			s, err := Open(path, c.options...)
+			require.ErrorContains(t, err, "replay: "+path+": "+c.want)
+			assert.Nil(t, s)
+		})
+	}
+}

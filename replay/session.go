@@ -39,7 +39,11 @@ func New(t *tape.Tape, options ...Option) (*Session, error) {
 	if t == nil {
 		t = &tape.Tape{}
 	}
-	return newSession(t, c, nil)
+	s, err := newSession(t, c, nil)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return s, nil
 }
 
 // Open starts a session over the tape in a file. A strict session needs the
@@ -70,10 +74,14 @@ func Open(path string, options ...Option) (*Session, error) {
 		c.recordTo = file
 	}
 	s, err := newSession(t, c, file)
-	if err != nil && file != nil {
-		err = errors.Join(err, file.abandon())
+	if err != nil {
+		err = fmt.Errorf("replay: %s: %w", path, err)
+		if file != nil {
+			err = errors.Join(err, file.abandon())
+		}
+		return nil, err
 	}
-	return s, err
+	return s, nil
 }
 
 func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
@@ -81,23 +89,23 @@ func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
 	if t.Manifest != nil && t.Manifest.Redaction != nil {
 		policy, err := redact.FromManifest(t.Manifest.Redaction)
 		if err != nil {
-			return nil, fmt.Errorf("replay: redaction policy of the tape: %w", err)
+			return nil, fmt.Errorf("redaction policy of the tape: %w", err)
 		}
 		s.policy = policy
 	}
 	var err error
 	if s.deck, err = load(t, s.policy, c); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+		return nil, err
 	}
 	if err := c.overrides.check(s.deck); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+		return nil, err
 	}
 	if c.completion == CompletionRecorded {
 		s.gate = newGate(s.deck, c.completionGuard)
 	}
 	if c.mode != ModeStrict {
 		if s.recorder, err = newRecorder(t, s.policy, c, file); err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
+			return nil, err
 		}
 	}
 	return s, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 )
 
@@ -50,30 +51,54 @@ func (r *Redaction) UnmarshalJSON(text []byte) (err error) {
 
 // decodeWith decodes the known members of an object into v and returns the
 // others. Only the known ones are shown to encoding/json, which would take
-// "Service" for "service".
+// "Service" for "service", and one at a time, so that an error has its name.
 func decodeWith(text []byte, v any, known ...string) (extra []Member, err error) {
-	object := []byte{'{'}
+	var object []byte
 	err = members(text, func(name string, value []byte) error {
 		if !slices.Contains(known, name) {
 			extra = append(extra, Member{Name: name, Value: bytes.Clone(value)})
 			return nil
 		}
-		if len(object) > 1 {
-			object = append(object, ',')
-		}
-		object = append(appendString(object, name), ':')
-		object = append(object, value...)
-		return nil
+		object = append(appendString(append(object[:0], '{'), name), ':')
+		object = append(append(object, value...), '}')
+		return inMember(name, json.Unmarshal(object, v))
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(append(object, '}'), v); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) && wrong.Field != "" {
-			return nil, &MemberError{Member: wrong.Field, Reason: "want " + wrong.Type.String() + ", got " + wrong.Value}
-		}
-		return nil, err
-	}
 	return extra, nil
+}
+
+// inMember says in which member an error occurred.
+func inMember(name string, err error) error {
+	var wrong *json.UnmarshalTypeError
+	var inner *MemberError
+	var shape *JSONError
+	switch {
+	case errors.As(err, &inner):
+		return &MemberError{Member: name + "." + inner.Member, Reason: inner.Reason}
+	case errors.As(err, &wrong):
+		return &MemberError{Member: name, Reason: "want " + jsonType(wrong.Type) + ", got " + wrong.Value}
+	case errors.As(err, &shape):
+		// The text as a whole has been found to be JSON.
+		return &MemberError{Member: name, Reason: shape.Reason}
+	}
+	return err
+}
+
+// jsonType names the JSON that a type is read from.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		return "an object"
+	}
+	return "a number"
 }

@@ -187,6 +187,9 @@ func checkVersion(value []byte) error {
 	if string(value) == `"`+Version+`"` {
 		return nil
 	}
+	if string(value) == "null" {
+		return fmt.Errorf("%w: null (this reader knows %q)", ErrVersion, Version)
+	}
 	if value[0] != '"' {
 		return fmt.Errorf("%w: %s (this reader knows %q)", ErrVersion, looseText(value), Version)
 	}

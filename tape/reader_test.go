@@ -146,8 +146,14 @@ func TestReadRefuses(t *testing.T) {
 		"three bodies":          {`{"body":[{},{},{}]}`, 1, nil, `member "body": want one or two, got 3`},
 		"too many records":      {"{}\n{}\n{}\n{}", 4, ErrTooMany, "line 4: too many records: over 3"},
 		"type in a body":        {`{"body":{"bytes":"x"}}`, 1, nil, `member "body.bytes"`},
-		"type in a manifest":    {`{"tape":"1","service":4}`, 1, nil, `line 1: member "service": want string, got number`},
-		"type deep in manifest": {`{"tape":"1","failure":{"seq":"x"}}`, 1, nil, `member "seq": want int, got string`},
+		"type in a manifest":    {`{"tape":"1","service":4}`, 1, nil, `line 1: member "service": want a string, got number`},
+		"type deep in manifest": {`{"tape":"1","failure":{"seq":"x"}}`, 1, nil, `line 1: member "failure.seq": want a whole number, got string`},
+		"version null":          {`{"tape":null}`, 1, ErrVersion, `unknown tape version: null (`},
+		"shape of gaps":         {`{"tape":"1","gaps":5}`, 1, nil, `line 1: member "gaps": want an array, got number`},
+		"shape of a gap":        {`{"tape":"1","gaps":[5]}`, 1, nil, `line 1: member "gaps": not an object`},
+		"type in a tool":        {`{"tape":"1","tools":[{"name":5}]}`, 1, nil, `line 1: member "tools.name": want a string, got number`},
+		"shape of redaction":    {`{"tape":"1","redaction":5}`, 1, nil, `line 1: member "redaction": not an object`},
+		"type of complete":      {`{"tape":"1","complete":"yes"}`, 1, nil, `member "complete": want true or false, got string`},
 		"nested too deeply":     {`{"args":` + strings.Repeat("[", MaxDepth+1), 1, nil, "nested deeper than 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
