@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -80,4 +82,25 @@ func (k captured) gaps(n *node, seq int) []tape.Gap {
 		add("result", result)
 	}
 	return out
+}
+
+// crewFix is what brings the tool calls of CrewAI, which OpenLLMetry does not
+// record.
+const crewFix = "add an instrumentation of CrewAI that records tools, such as OpenInference's"
+
+// crewGap is the gap of a run of which the instrumentation writes no tool calls
+// at all: they are text inside the messages of the models, in a form that the
+// prompt decides, and nothing tells what was really run.
+func (r *run) crewGap(calls []*node) []tape.Gap {
+	for _, n := range calls {
+		if n.kind == KindTool {
+			return nil
+		}
+	}
+	for _, n := range r.nodes {
+		if n.Span != nil && strings.HasPrefix(n.Scope.Name(), "opentelemetry.instrumentation.crewai") {
+			return []tape.Gap{{What: "tools", Why: "OpenLLMetry writes no tool calls of CrewAI; they are text in the messages of the models", Fix: crewFix}}
+		}
+	}
+	return nil
 }

@@ -49,3 +49,13 @@ func TestGapsNameTheSwitchThatMendsThem(t *testing.T) {
 		})
 	}
 }
+
+func TestCallsThatAreTextInMessagesAreOneGap(t *testing.T) {
+	td, ld := recording(t, "traceloop_crewai")
+	tp := TranslateWithLogs(td, ld, Options{})[0]
+	assert.Empty(t, toolRecords(tp))
+	require.Len(t, tp.Manifest.Gaps, 1)
+	assert.Equal(t, "tools", tp.Manifest.Gaps[0].What)
+	assert.Equal(t, crewFix, tp.Manifest.Gaps[0].Fix)
+	assert.False(t, tp.Manifest.Complete)
+}

@@ -4,22 +4,27 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/fidelity"
 )
 
 var update = flag.Bool("update", false, "write the golden tapes anew")
 
-// One golden tape a sample shows what a reader of tapes gets, byte for byte.
+// One golden tape a dialect shows what a reader of tapes gets, byte for byte.
 func TestGoldenTapes(t *testing.T) {
 	samples, err := fidelity.ReadSamples("testdata/samples")
 	require.NoError(t, err)
-	for _, c := range samples {
+	described, err := fidelity.ReadSamples("testdata/described")
+	require.NoError(t, err)
+	anyAgent := fidelity.Case{Name: "any_agent_real", Traces: realTraces(t)["any-agent"], Logs: plog.NewLogs()}
+	for _, c := range append(slices.Concat(samples, described), anyAgent) {
 		if strings.HasSuffix(c.Name, " without logs") {
 			continue
 		}

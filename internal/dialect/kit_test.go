@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -156,14 +157,17 @@ func jsonl(t testing.TB, tapes []*tape.Tape) string {
 	return b.String()
 }
 
-// recordings are all samples and captures.
+// recordings are all samples, all spans written after a description, and all
+// captures.
 func recordings(t testing.TB) []fidelity.Case {
 	t.Helper()
 	samples, err := fidelity.ReadSamples("testdata/samples")
 	require.NoError(t, err)
+	described, err := fidelity.ReadSamples("testdata/described")
+	require.NoError(t, err)
 	captures, err := fidelity.ReadCaptures("testdata/captures")
 	require.NoError(t, err)
-	return append(samples, captures...)
+	return slices.Concat(samples, described, captures)
 }
 
 // realTraces are exports of real programs, one request a line.

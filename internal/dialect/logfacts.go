@@ -26,6 +26,27 @@ func LogKind(res pcommon.Resource, scope pcommon.InstrumentationScope, rec plog.
 	return c.Kind, fail != nil
 }
 
+// callIDKey is the attribute by which log records without a trace name the span
+// of their call.
+const callIDKey = "call_id"
+
+// LogCallID is the call that a log record without a trace names, "" for none.
+func LogCallID(rec plog.LogRecord) string { return attrText(rec.Attributes(), callIDKey) }
+
+// CallIDs lists the calls that spans name in the way of [LogCallID].
+func CallIDs(td ptrace.Traces) (out []string) {
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, s := range ss.Spans().All() {
+				if id := attrText(s.Attributes(), callIDKey); id != "" {
+					out = append(out, id)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // Sessions lists the sessions and conversations that spans name, each once, in
 // order of first appearance.
 func Sessions(td ptrace.Traces) (out []string) {

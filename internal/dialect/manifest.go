@@ -57,6 +57,7 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 	if m.Fidelity == "" && len(records) > 0 {
 		m.Fidelity = tape.FidelityAbsent
 	}
+	m.Gaps = append(m.Gaps, r.crewGap(calls)...)
 	switch {
 	case root == nil:
 		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "there are log records and no spans, which do not tell whether the run ended"})

@@ -28,6 +28,9 @@ func (mastra) Kind(s *Span) (Kind, bool) {
 	if kind, ok := (genAI{}).Kind(s); ok && s.op == "chat" {
 		return kind, true
 	}
+	if s.mastra == "llm_generation" {
+		return KindModel, true
+	}
 	return KindOther, true
 }
 
@@ -43,26 +46,38 @@ func (mastra) Read(s *Span) Call {
 		}
 	case s.mastra == "model_step":
 		mastraStep(s, &c)
+	case s.mastra == "llm_generation":
+		mastraGeneration(s, &c)
 	default:
 		genAIModel(s, &c)
 	}
 	return c
 }
 
+// mastraGeneration reads the oldest form of a model call, with the request and
+// the answer each as one text.
+func mastraGeneration(s *Span, c *Call) {
+	genAIModel(s, c)
+	c.Tool, c.Usage, c.conventions = "chat", genAIUsage(s), true
+	in, out := s.content(jsonText, "gen_ai.prompt", "input"), s.content(jsonText, "gen_ai.completion", "output")
+	if len(c.Input) == 0 {
+		list := in.Value
+		if inner := oiInput(list); list.Kind() == value.Object && !inner.IsNull() {
+			list = inner
+		}
+		c.Input, c.Request = messagesIn(list, in, "user")
+	}
+	if ms := mastraAnswer(out.Value); len(c.Output) == 0 && ms != nil {
+		c.Output, c.Response = ms, Content{Grade: Rebuilt, Key: out.Key}
+	} else if len(c.Output) == 0 {
+		c.Output, c.Response = messagesIn(out.Value, out, "assistant")
+	}
+}
+
 func mastraStep(s *Span, c *Call) {
 	c.Tool, c.Silent = "chat", true
-	out := s.Value("mastra.model_step.output")
-	m := message.Message{Role: "assistant"}
-	if text := out.At("text").Str(); text != "" {
-		m.Parts = append(m.Parts, message.Part{Type: message.Text, Text: text})
-	}
-	for _, item := range out.At("toolCalls").Items() {
-		p := message.Part{Type: message.ToolCall, ID: item.At("toolCallId").Str(), Name: item.At("toolName").Str()}
-		p.SetArgs(item.First("args", "input"))
-		m.Parts = append(m.Parts, p)
-	}
-	if len(m.Parts) > 0 {
-		c.Output, c.Response = []message.Message{m}, Content{Grade: Rebuilt}
+	if ms := mastraAnswer(s.Value("mastra.model_step.output")); ms != nil {
+		c.Output, c.Response = ms, Content{Grade: Rebuilt}
 	}
 	in := s.content(jsonText, "mastra.model_step.input")
 	if in.Value.Kind() != value.Array {
@@ -73,4 +88,22 @@ func mastraStep(s *Span, c *Call) {
 		return
 	}
 	c.Input, c.Request = messagesIn(in.Value, in, "user")
+}
+
+// mastraAnswer is an answer that Mastra wrote as its text and its tool calls,
+// nil for anything else.
+func mastraAnswer(out value.Value) []message.Message {
+	m := message.Message{Role: "assistant"}
+	if text := out.At("text").Str(); text != "" {
+		m.Parts = append(m.Parts, message.Part{Type: message.Text, Text: text})
+	}
+	for _, item := range out.At("toolCalls").Items() {
+		p := message.Part{Type: message.ToolCall, ID: item.At("toolCallId").Str(), Name: item.At("toolName").Str()}
+		p.SetArgs(item.First("args", "input"))
+		m.Parts = append(m.Parts, p)
+	}
+	if len(m.Parts) == 0 {
+		return nil
+	}
+	return []message.Message{m}
 }

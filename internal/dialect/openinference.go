@@ -70,11 +70,14 @@ func (openInference) Read(s *Span) Call {
 }
 
 func oiTool(s *Span, c *Call) {
-	c.Tool = firstOf(s.Str("tool.name"), beeTool(s.Name()), s.Name())
+	c.Tool = firstOf(s.Str("tool.name"), beeTool(s.Name()), oiToolName(s))
 	c.ID = realID(s.Str("tool.id", "tool_call.id", "tool.call_id"))
 	c.Description = s.Str("tool.description")
 	var id string
 	c.Args, id = decodeArgs(s.content(pythonText, "input.value"))
+	if kwargs := c.Args.Value.At("kwargs"); c.Args.Value.Only("kwargs") && kwargs.Kind() == value.Object && strings.Contains(s.Scope.Name(), "llama_index") {
+		c.Args = c.Args.changed(kwargs)
+	}
 	if c.Args.Grade == Absent && argsInParameters(s.Scope.Name()) {
 		c.Args, id = decodeArgs(s.content(pythonText, "tool.parameters"))
 	}
@@ -84,6 +87,15 @@ func oiTool(s *Span, c *Call) {
 		out = Content{Why: "the instrumentation wrote an empty text in place of content"}
 	}
 	c.setResult(decodeResult(out, c.Wrapped))
+}
+
+// oiToolName is the tool in the name of a span, which AutoGen puts behind that of
+// the agent.
+func oiToolName(s *Span) string {
+	if i := strings.LastIndexByte(s.Name(), '.'); i >= 0 && strings.Contains(s.Scope.Name(), "autogen") {
+		return s.Name()[i+1:]
+	}
+	return s.Name()
 }
 
 // argsInParameters tells the instrumentations that write arguments into

@@ -39,6 +39,9 @@ type marks struct {
 	spring     string // spring.ai.kind
 	spanType   string // span.type
 	genkit     string // genkit:metadata:subtype
+	laminar    string // lmnr.span.type
+	braintrust string // the type in braintrust.span_attributes
+	system     string // gen_ai.system
 	conv       string
 	convRank   int
 	agentName  string // gen_ai.agent.name
@@ -53,6 +56,8 @@ type marks struct {
 	// traceloopAny: some traceloop.* attribute is there.
 	traceloopAny bool
 	liveKit      bool // some lk.* attribute is there
+	copilot      bool // copilot_chat.chat_session_id is there
+	anthropic    bool // some anthropic.* attribute is there
 }
 
 func newSpan(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) Span {
@@ -90,6 +95,12 @@ func (s *Span) scan() {
 			m.spring = v.Str()
 		case "genkit:metadata:subtype":
 			m.genkit = v.Str()
+		case "lmnr.span.type":
+			m.laminar = v.Str()
+		case "braintrust.span_attributes":
+			m.braintrust = braintrustType(v.Str())
+		case "gen_ai.system":
+			m.system = v.Str()
 		case "rpc.method":
 			// FastMCP's older releases name the method so.
 			if v.Str() == "tools/call" {
@@ -121,6 +132,10 @@ func (s *Span) scan() {
 				m.traceloopAny = true
 			case strings.HasPrefix(k, "lk."):
 				m.liveKit = true
+			case strings.HasPrefix(k, "copilot_chat."):
+				m.copilot = true
+			case strings.HasPrefix(k, "anthropic."):
+				m.anthropic = true
 			}
 			if r := conversationRank(k); r > 0 && (m.convRank == 0 || r < m.convRank) && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
 				m.conv, m.convRank = v.Str(), r
@@ -240,4 +255,17 @@ func fromAttrDepth(v pcommon.Value, depth int) value.Value {
 		return value.Obj(members...)
 	}
 	return value.Value{}
+}
+
+// jsonMember reports whether JSON text has a member with that text as value,
+// spaced as JSON writers do. It may err where the text is inside a string.
+func jsonMember(text, name, v string) bool {
+	at := strings.Index(text, `"`+name+`"`)
+	if at < 0 {
+		return false
+	}
+	rest := strings.TrimLeft(text[at+len(name)+2:], " ")
+	rest, ok := strings.CutPrefix(rest, ":")
+	rest = strings.TrimLeft(rest, " ")
+	return ok && len(rest) >= len(v)+2 && rest[0] == '"' && rest[1:1+len(v)] == v && rest[1+len(v)] == '"'
 }

@@ -1,6 +1,7 @@
 package fidelity_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,14 @@ import (
 func TestEverySampleAndCaptureGivesTheRightTape(t *testing.T) {
 	samples, err := fidelity.ReadSamples("../testdata/samples")
 	require.NoError(t, err)
+	described, err := fidelity.ReadSamples("../testdata/described")
+	require.NoError(t, err)
 	captures, err := fidelity.ReadCaptures("../testdata/captures")
 	require.NoError(t, err)
 	exceptions, err := fidelity.ReadExceptions("testdata/exceptions.json")
 	require.NoError(t, err)
 	var scores []fidelity.Score
-	for _, c := range append(samples, captures...) {
+	for _, c := range slices.Concat(samples, described, captures) {
 		scores = append(scores, c.Compare(dialect.TranslateWithLogs(c.Traces, c.Logs, dialect.Options{})))
 	}
 	var table strings.Builder
