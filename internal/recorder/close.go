@@ -77,7 +77,7 @@ func (r *Recorder) closeRun(ctx context.Context, rn *run) (lost int) {
 			return 0
 		case ctx.Err() != nil:
 			lost = rn.spans
-			r.discard(rn, DropShutdown, lost)
+			r.discard(rn, DropShutdown)
 			r.mu.Unlock()
 			return lost
 		}

@@ -133,7 +133,6 @@ func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) er
 		return nil
 	}
 	done := r.begin(rn)
-	spans := rn.spans
 	r.mu.Unlock()
 
 	v, err := r.judge(ctx, rn.id, trigger)
@@ -146,14 +145,15 @@ func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) er
 	defer done()
 	switch {
 	case err == nil:
-		r.deps.Telemetry.Dropped(DropDamaged, spans-v.spans)
+		all := rn.amount()
+		r.deps.Telemetry.Dropped(DropDamaged, Amount{all.Spans - v.amount.Spans, all.Records - v.amount.Records})
 		r.conclude(rn, v)
 		return nil
 	case errors.Is(err, errDamaged):
-		r.discard(rn, DropDamaged, spans)
+		r.discard(rn, DropDamaged)
 		return nil
 	case r.deps.Permanent(err):
-		r.discard(rn, DropRefused, spans)
+		r.discard(rn, DropRefused)
 		return nil
 	}
 	r.deps.Telemetry.Retried()
@@ -187,15 +187,17 @@ func (r *Recorder) conclude(rn *run, v verdict) {
 	hold := false
 	switch v.fate {
 	case stateKept:
-		r.deps.Telemetry.Kept(v.spans)
+		r.deps.Telemetry.Kept(v.amount)
 	case stateSummarised:
-		r.deps.Telemetry.Summarised(v.spans)
+		r.deps.Telemetry.Summarised(v.amount)
 		hold = r.cfg.Lookback > 0
 	default:
 		if r.cfg.PassThrough {
-			r.deps.Telemetry.Passed(v.spans)
+			// Log records of what is no agent's run have no way on from here.
+			r.deps.Telemetry.Passed(Amount{Spans: v.amount.Spans})
+			r.deps.Telemetry.LetGo(Amount{Records: v.amount.Records})
 		} else {
-			r.deps.Telemetry.LetGo(v.spans)
+			r.deps.Telemetry.LetGo(v.amount)
 		}
 	}
 	v.count(r.deps.Telemetry)
@@ -208,8 +210,8 @@ func (r *Recorder) conclude(rn *run, v verdict) {
 }
 
 // discard gives up a run that nobody takes.
-func (r *Recorder) discard(rn *run, reason string, spans int) {
-	r.deps.Telemetry.Dropped(reason, spans)
+func (r *Recorder) discard(rn *run, reason string) {
+	r.deps.Telemetry.Dropped(reason, rn.amount())
 	r.settle(rn, stateDropped)
 	r.deps.Buffer.Drop(rn.id)
 }

@@ -150,10 +150,11 @@ func (f *fixture) balanced() {
 	c := &f.counts
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	open := 0
+	open, openLogs := 0, 0
 	f.Recorder.mu.Lock()
 	for e := f.idx.undecided.Front(); e != nil; e = e.Next() {
 		open += e.Value.(*run).spans
+		openLogs += e.Value.(*run).records
 	}
 	f.Recorder.mu.Unlock()
 	dropped := 0
@@ -163,6 +164,8 @@ func (f *fixture) balanced() {
 	require.Equal(f.t, c.received+c.upgraded, c.kept+c.summarised+c.letGo+c.passed+dropped+open,
 		"received %d + upgraded %d = kept %d + summarised %d + let go %d + passed %d + dropped %v + open %d",
 		c.received, c.upgraded, c.kept, c.summarised, c.letGo, c.passed, c.dropped, open)
+	l := c.logs
+	require.Equal(f.t, l.received+l.upgraded, l.kept+l.summarised+l.letGo+l.passed+l.dropped+openLogs, "log records: %+v, open %d", l, openLogs)
 }
 
 func traces(spans ...func(ptrace.ResourceSpans, ptrace.Span)) ptrace.Traces {
@@ -224,34 +227,37 @@ func failed(s ptrace.Span) {
 type counts struct {
 	mu                                                        sync.Mutex
 	received, upgraded, kept, summarised, letGo, passed, late int
+	logs                                                      struct{ received, upgraded, kept, summarised, letGo, passed, late, dropped int }
 	dropped                                                   map[string]int
 	decided                                                   map[string]int
 	redacted                                                  map[string]int
 	bodies, bodyFailures, retried                             int
 }
 
-func (c *counts) add(p *int, n int) {
+func (c *counts) add(p *int, a Amount, records *int) {
 	c.mu.Lock()
-	*p += n
+	*p += a.Spans
+	*records += a.Records
 	c.mu.Unlock()
 }
 
-func (c *counts) Received(n int)   { c.add(&c.received, n) }
-func (c *counts) Upgraded(n int)   { c.add(&c.upgraded, n) }
-func (c *counts) Kept(n int)       { c.add(&c.kept, n) }
-func (c *counts) Summarised(n int) { c.add(&c.summarised, n) }
-func (c *counts) LetGo(n int)      { c.add(&c.letGo, n) }
-func (c *counts) Passed(n int)     { c.add(&c.passed, n) }
-func (c *counts) Late(n int)       { c.add(&c.late, n) }
-func (c *counts) Retried()         { c.add(&c.retried, 1) }
+func (c *counts) Received(a Amount)   { c.add(&c.received, a, &c.logs.received) }
+func (c *counts) Upgraded(a Amount)   { c.add(&c.upgraded, a, &c.logs.upgraded) }
+func (c *counts) Kept(a Amount)       { c.add(&c.kept, a, &c.logs.kept) }
+func (c *counts) Summarised(a Amount) { c.add(&c.summarised, a, &c.logs.summarised) }
+func (c *counts) LetGo(a Amount)      { c.add(&c.letGo, a, &c.logs.letGo) }
+func (c *counts) Passed(a Amount)     { c.add(&c.passed, a, &c.logs.passed) }
+func (c *counts) Late(a Amount)       { c.add(&c.late, a, &c.logs.late) }
+func (c *counts) Retried()            { c.add(&c.retried, Amount{Spans: 1}, new(int)) }
 
-func (c *counts) Dropped(reason string, n int) {
+func (c *counts) Dropped(reason string, a Amount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dropped == nil {
 		c.dropped = map[string]int{}
 	}
-	c.dropped[reason] += n
+	c.dropped[reason] += a.Spans
+	c.logs.dropped += a.Records
 }
 
 func (c *counts) Decided(o tape.Outcome, tr tape.Trigger, _ bool) {

@@ -33,7 +33,9 @@ type run struct {
 	// rooted is when a span without parent came.
 	rooted time.Time
 	spans  int
-	bytes  int64
+	// records are log records.
+	records int
+	bytes   int64
 
 	// forced is the trigger of a decision that could not be handed on. Whatever
 	// the trigger was, the run is not decided again before retry.
@@ -43,6 +45,9 @@ type run struct {
 
 	outcome tape.Outcome
 	trigger tape.Trigger
+
+	// callIDs are the calls that the log records of a session's run name.
+	callIDs []string
 
 	busy chan struct{}
 
@@ -54,9 +59,13 @@ type run struct {
 	heldAt *list.Element
 }
 
+func (r *run) amount() Amount { return Amount{r.spans, r.records} }
+
 // index finds runs by id, by deadline and by age. It is not safe for concurrent
 // use; the recorder's lock guards it.
 type index struct {
+	// byCall finds the open run whose log records name a call.
+	byCall    map[string]*run
 	runs      map[buffer.ID]*run
 	due       deadlines
 	undecided *list.List
@@ -66,6 +75,7 @@ type index struct {
 
 func newIndex() index {
 	return index{
+		byCall:    make(map[string]*run),
 		runs:      make(map[buffer.ID]*run),
 		undecided: list.New(),
 		decided:   list.New(),
@@ -131,6 +141,7 @@ func (x *index) popDue(now time.Time) *run {
 // decisions over limit, which it returns.
 func (x *index) settle(rn *run, limit int) (forgotten []*run) {
 	x.unschedule(rn)
+	x.unname(rn)
 	if rn.place != nil {
 		x.undecided.Remove(rn.place)
 	}
@@ -164,6 +175,33 @@ func (x *index) release(rn *run) {
 		x.held.Remove(rn.heldAt)
 		rn.heldAt = nil
 	}
+	x.unschedule(rn)
+}
+
+// names notes the calls that log records of an open run name.
+func (x *index) names(rn *run, callIDs []string) {
+	for _, id := range callIDs {
+		x.byCall[id] = rn
+	}
+	rn.callIDs = append(rn.callIDs, callIDs...)
+}
+
+// unname forgets them.
+func (x *index) unname(rn *run) {
+	for _, id := range rn.callIDs {
+		if x.byCall[id] == rn {
+			delete(x.byCall, id)
+		}
+	}
+	rn.callIDs = nil
+}
+
+// forget drops an open run of which nothing is left.
+func (x *index) forget(rn *run) {
+	x.unname(rn)
+	delete(x.runs, rn.id)
+	x.undecided.Remove(rn.place)
+	rn.place = nil
 	x.unschedule(rn)
 }
 

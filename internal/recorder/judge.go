@@ -13,6 +13,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/logfold"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/tape"
@@ -26,9 +27,9 @@ type verdict struct {
 	fate state
 	row  tape.Row
 	out  []ptrace.Traces
-	// spans is how many were judged, which is fewer than came when the buffer
-	// lost some.
-	spans int
+	// amount is how much was judged, which is less than came when the buffer lost
+	// some.
+	amount Amount
 
 	redacted  scrub.Stats
 	offloaded offload.Stats
@@ -52,26 +53,19 @@ func (r *Recorder) judge(ctx context.Context, id buffer.ID, trigger tape.Trigger
 	if err != nil {
 		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, err)
 	}
-	td := ptrace.NewTraces()
-	var broken error
-	for _, data := range chunks {
-		part, err := unmarshaler.UnmarshalTraces(data)
-		if err != nil {
-			broken = err
-			continue
-		}
-		part.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
+	p := decode(chunks)
+	if err := r.claimRecords(ctx, id, &p); err != nil {
+		return verdict{}, err
 	}
-	if td.SpanCount() == 0 {
-		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, broken)
+	if p.amount() == (Amount{}) {
+		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, p.broken)
 	}
-	v, t := r.examine(td, trigger)
-	v.spans = td.SpanCount()
+	td, v, t := r.examine(&p, trigger)
 	switch {
 	case len(t.Records) == 0:
 		v.fate = stateLetGo
-		if r.cfg.PassThrough {
-			v.out = r.requests(td)
+		if spans, _ := logfold.Unfold(td); r.cfg.PassThrough && spans.SpanCount() > 0 {
+			v.out = r.requests(spans)
 		}
 	case r.keep[v.row.Outcome]:
 		err = r.pack(ctx, td, t, &v)
@@ -84,13 +78,18 @@ func (r *Recorder) judge(ctx context.Context, id buffer.ID, trigger tape.Trigger
 
 var unmarshaler ptrace.ProtoUnmarshaler
 
-// examine redacts and translates the spans of one run in place.
-func (r *Recorder) examine(td ptrace.Traces, trigger tape.Trigger) (verdict, *tape.Tape) {
-	strip(td)
-	v := verdict{redacted: r.deps.Scrubber.Traces(td)}
+// examine puts what is known of one run into one trace, redacts it and translates
+// it.
+func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdict, *tape.Tape) {
+	v := verdict{amount: p.amount()}
+	rooted := rootSeen(p.td)
+	strip(p.td)
+	logfold.Fold(p.td, p.ld)
+	td := p.td
+	v.redacted = r.deps.Scrubber.Traces(td)
 	runs := dialect.Runs(td, plog.NewLogs(), dialect.Options{Trigger: trigger})
 	if len(runs) == 0 {
-		return v, &tape.Tape{}
+		return td, v, &tape.Tape{}
 	}
 	t := runs[0].Tape
 	v.row = runs[0].Row()
@@ -98,13 +97,13 @@ func (r *Recorder) examine(td ptrace.Traces, trigger tape.Trigger) (verdict, *ta
 	if len(t.Records) == 0 {
 		// The outcome of what is no agent's run is nobody's business.
 		v.row.Outcome = ""
-		return v, t
+		return td, v, t
 	}
 	v.row.Decided = r.deps.Now().UTC().Format(time.RFC3339Nano)
-	if cutShort(trigger) && !rootSeen(td) {
+	if cutShort(trigger) && !rooted {
 		v.row.Outcome = tape.OutcomeIncomplete
 	}
-	return v, t
+	return td, v, t
 }
 
 // cutShort tells the triggers that end a run which has not ended by itself.
@@ -181,13 +180,15 @@ func (r *Recorder) moveBodies(ctx context.Context, td ptrace.Traces, v *verdict)
 // judgeChunk prepares late spans of a run whose outcome is settled; with an empty
 // outcome, those of a trace that is passed on.
 func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigger, outcome tape.Outcome) (verdict, error) {
-	td, err := unmarshaler.UnmarshalTraces(c.data)
-	if err != nil {
-		return verdict{}, err
+	p := decode([][]byte{c.data})
+	if p.broken != nil {
+		return verdict{}, p.broken
 	}
-	v, t := r.examine(td, trigger)
+	td, v, t := r.examine(&p, trigger)
 	if outcome == "" {
-		v.out = r.requests(td)
+		if spans, _ := logfold.Unfold(td); spans.SpanCount() > 0 {
+			v.out = r.requests(spans)
+		}
 		return v, nil
 	}
 	v.fate = stateKept
@@ -210,11 +211,11 @@ func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigge
 // judgeFailure keeps late spans that tell of a failure in a run whose other spans
 // are gone.
 func (r *Recorder) judgeFailure(ctx context.Context, c *chunk) (verdict, error) {
-	td, err := unmarshaler.UnmarshalTraces(c.data)
-	if err != nil {
-		return verdict{}, err
+	p := decode([][]byte{c.data})
+	if p.broken != nil {
+		return verdict{}, p.broken
 	}
-	v, t := r.examine(td, tape.TriggerLateFailure)
+	td, v, t := r.examine(&p, tape.TriggerLateFailure)
 	v.row.Outcome = tape.OutcomeFailed
 	return v, r.pack(ctx, td, t, &v)
 }

@@ -23,7 +23,7 @@ func (r *Recorder) addLate(ctx context.Context, rn *run, c *chunk) error {
 		}
 		r.mu.Unlock()
 		r.late(c)
-		r.deps.Telemetry.Summarised(c.spans)
+		r.deps.Telemetry.Summarised(c.amount())
 		return nil
 	case stateLetGo:
 		r.mu.Unlock()
@@ -31,14 +31,14 @@ func (r *Recorder) addLate(ctx context.Context, rn *run, c *chunk) error {
 	default:
 		r.mu.Unlock()
 		r.late(c)
-		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		r.deps.Telemetry.Dropped(DropRefused, c.amount())
 		return nil
 	}
 }
 
 func (r *Recorder) late(c *chunk) {
-	r.deps.Telemetry.Received(c.spans)
-	r.deps.Telemetry.Late(c.spans)
+	r.deps.Telemetry.Received(c.amount())
+	r.deps.Telemetry.Late(c.amount())
 }
 
 // handOn emits a verdict that was reached without an error. It tells a next
@@ -63,10 +63,10 @@ func (r *Recorder) lateKept(ctx context.Context, c *chunk, outcome tape.Outcome,
 	}
 	r.late(c)
 	if refused {
-		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		r.deps.Telemetry.Dropped(DropRefused, c.amount())
 		return nil
 	}
-	r.deps.Telemetry.Kept(c.spans)
+	r.deps.Telemetry.Kept(c.amount())
 	v.countContent(r.deps.Telemetry)
 	return nil
 }
@@ -75,7 +75,7 @@ func (r *Recorder) lateKept(ctx context.Context, c *chunk, outcome tape.Outcome,
 func (r *Recorder) lateOther(ctx context.Context, c *chunk) error {
 	if !r.cfg.PassThrough {
 		r.late(c)
-		r.deps.Telemetry.LetGo(c.spans)
+		r.deps.Telemetry.LetGo(c.amount())
 		return nil
 	}
 	v, err := r.judgeChunk(ctx, c, "", "")
@@ -85,10 +85,11 @@ func (r *Recorder) lateOther(ctx context.Context, c *chunk) error {
 	}
 	r.late(c)
 	if refused {
-		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		r.deps.Telemetry.Dropped(DropRefused, c.amount())
 		return nil
 	}
-	r.deps.Telemetry.Passed(c.spans)
+	r.deps.Telemetry.Passed(Amount{Spans: c.spans})
+	r.deps.Telemetry.LetGo(Amount{Records: c.records})
 	return nil
 }
 
@@ -100,15 +101,16 @@ func (r *Recorder) lateHeld(ctx context.Context, rn *run, c *chunk) error {
 		return err
 	}
 	rn.spans += c.spans
+	rn.records += c.records
 	r.late(c)
-	r.deps.Telemetry.Summarised(c.spans)
+	r.deps.Telemetry.Summarised(c.amount())
 	if !c.failed {
 		r.mu.Unlock()
 		return nil
 	}
 	until := rn.deadline
 	done := r.begin(rn)
-	spans := rn.spans
+	total := rn.amount()
 	r.mu.Unlock()
 
 	v, err := r.judge(ctx, rn.id, tape.TriggerLateFailure)
@@ -126,7 +128,7 @@ func (r *Recorder) lateHeld(ctx context.Context, rn *run, c *chunk) error {
 		r.idx.schedule(rn, until)
 		return err
 	}
-	r.upgrade(rn, v, spans)
+	r.upgrade(rn, v, total)
 	r.dropHeld(rn)
 	return nil
 }
@@ -149,19 +151,19 @@ func (r *Recorder) lateFailure(ctx context.Context, rn *run, c *chunk) error {
 	}
 	r.late(c)
 	if refused {
-		r.deps.Telemetry.Dropped(DropRefused, c.spans)
+		r.deps.Telemetry.Dropped(DropRefused, c.amount())
 		return nil
 	}
-	r.deps.Telemetry.Summarised(c.spans)
-	r.upgrade(rn, v, c.spans)
+	r.deps.Telemetry.Summarised(c.amount())
+	r.upgrade(rn, v, c.amount())
 	return nil
 }
 
 // upgrade notes that a summarised run was kept after all.
-func (r *Recorder) upgrade(rn *run, v verdict, spans int) {
+func (r *Recorder) upgrade(rn *run, v verdict, n Amount) {
 	rn.state = stateKept
 	rn.outcome, rn.trigger = v.row.Outcome, v.row.Trigger
-	r.deps.Telemetry.Upgraded(spans)
-	r.deps.Telemetry.Kept(spans)
+	r.deps.Telemetry.Upgraded(n)
+	r.deps.Telemetry.Kept(n)
 	v.count(r.deps.Telemetry)
 }

@@ -5,6 +5,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/logfold"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -91,7 +92,17 @@ func findHead(td ptrace.Traces) head {
 	return h
 }
 
+// isAnchor tells the span that holds log records, which speaks for a run only
+// where there is no other.
+func isAnchor(s ptrace.Span) bool {
+	v, ok := s.Attributes().Get(logfold.Anchor)
+	return ok && v.Bool()
+}
+
 func before(a, b ptrace.Span) bool {
+	if la, lb := isAnchor(a), isAnchor(b); la != lb {
+		return lb
+	}
 	if ra, rb := a.ParentSpanID().IsEmpty(), b.ParentSpanID().IsEmpty(); ra != rb {
 		return ra
 	}

@@ -133,6 +133,10 @@ func (r *Recorder) Add(ctx context.Context, td ptrace.Traces) error {
 	if err != nil {
 		return err
 	}
+	return r.addAll(ctx, chunks)
+}
+
+func (r *Recorder) addAll(ctx context.Context, chunks []chunk) error {
 	var total int64
 	for i := range chunks {
 		total += int64(len(chunks[i].data))
@@ -158,8 +162,8 @@ func (r *Recorder) release(n int64) {
 // add gives one chunk to its run, in whatever state that is.
 func (r *Recorder) add(ctx context.Context, c *chunk) error {
 	if c.id == (buffer.ID{}) {
-		r.deps.Telemetry.Received(c.spans)
-		r.deps.Telemetry.Dropped(DropNoTraceID, c.spans)
+		r.deps.Telemetry.Received(c.amount())
+		r.deps.Telemetry.Dropped(DropNoTraceID, c.amount())
 		return nil
 	}
 	for {
@@ -205,6 +209,8 @@ func (r *Recorder) addOpen(ctx context.Context, rn *run, c *chunk) error {
 	}
 	rn.last = now
 	rn.spans += c.spans
+	rn.records += c.records
+	r.idx.names(rn, c.callIDs)
 	rn.bytes += int64(len(c.data))
 	if c.root && rn.rooted.IsZero() {
 		rn.rooted = now
@@ -212,7 +218,7 @@ func (r *Recorder) addOpen(ctx context.Context, rn *run, c *chunk) error {
 	r.idx.schedule(rn, r.deadline(rn))
 	tooLarge := rn.bytes > r.cfg.MaxRunBytes
 	r.mu.Unlock()
-	r.deps.Telemetry.Received(c.spans)
+	r.deps.Telemetry.Received(c.amount())
 	if tooLarge {
 		// The spans are safe in the buffer: a failure to hand them on is retried
 		// by Tick and is not this sender's.

@@ -13,13 +13,18 @@ import (
 
 // chunk is the part of one request that belongs to one run.
 type chunk struct {
-	id    buffer.ID
-	data  []byte
-	spans int
+	id   buffer.ID
+	data []byte
+	// spans or log records.
+	spans, records int
+	// callIDs are the calls that records without a trace name.
+	callIDs []string
 	// root: one of the spans has no parent. calls: one of them is a tool or
 	// model call. failed: one of them ended in error.
 	root, calls, failed bool
 }
+
+func (c *chunk) amount() Amount { return Amount{c.spans, c.records} }
 
 var marshaler ptrace.ProtoMarshaler
 

@@ -4,7 +4,8 @@ import "github.com/tapedeck/tapedeck/tape"
 
 // Reasons for dropping spans.
 const (
-	// DropNoTraceID: a span without a trace id belongs to no run.
+	// DropNoTraceID: a span without a trace id belongs to no run, and a log record
+	// without a trace id and a session to none either.
 	DropNoTraceID = "no_trace_id"
 	// DropRefused: the next component refused the run for good.
 	DropRefused = "refused"
@@ -14,22 +15,25 @@ const (
 	DropDamaged = "damaged"
 )
 
+// Amount is how much of a request or a run is meant.
+type Amount struct{ Spans, Records int }
+
 // Telemetry counts what happens. Over any span of time
 //
 //	received + upgraded = kept + summarised + let go + passed + dropped + open
 //
-// where open are the spans of undecided runs; upgraded are spans that were
-// counted as summarised and are kept after all.
+// where open is what belongs to undecided runs; upgraded is what was counted as
+// summarised and is kept after all. It holds for spans and for log records.
 type Telemetry interface {
-	Received(spans int)
-	Upgraded(spans int)
-	Kept(spans int)
-	Summarised(spans int)
-	LetGo(spans int)
-	Passed(spans int)
-	Dropped(reason string, spans int)
-	// Late counts spans that came after the decision about their run.
-	Late(spans int)
+	Received(Amount)
+	Upgraded(Amount)
+	Kept(Amount)
+	Summarised(Amount)
+	LetGo(Amount)
+	Passed(Amount)
+	Dropped(reason string, n Amount)
+	// Late counts what came after the decision about its run.
+	Late(Amount)
 	// Decided counts a decision. Runs let go or passed on have no outcome.
 	Decided(outcome tape.Outcome, trigger tape.Trigger, kept bool)
 	// Redacted counts replaced values by type.
