@@ -217,14 +217,14 @@ func (r *Report) Text() string {
 		n    int
 		text string
 	}{
-		{st.Reordered, "calls came in another order than recorded"},
-		{st.RedactedServed, "answers had a placeholder in place of a value"},
-		{st.ExpiredServed, "answers were past their expiry"},
-		{r.Overdue, "answers were let out before others they should have followed"},
-		{len(r.Overridden), "answers were overridden"},
+		{st.Reordered, "calls in another order than recorded"},
+		{st.RedactedServed, "answers with a placeholder in place of a value"},
+		{st.ExpiredServed, "answers past their expiry"},
+		{r.Overdue, "answers let out before others that they should have followed"},
+		{len(r.Overridden), "answers overridden"},
 	} {
 		if warning.n > 0 {
-			fmt.Fprintf(&b, "  note: %d %s\n", warning.n, warning.text)
+			fmt.Fprintf(&b, "  note: %s: %d\n", warning.text, warning.n)
 		}
 	}
 	for _, e := range r.Events {
