@@ -1,36 +1,47 @@
 package fidelity_test
 
 import (
-	"slices"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/dialect/fidelity"
+	"github.com/tapedeck/tapedeck/tape"
 )
 
+func translate(td ptrace.Traces, ld plog.Logs) []*tape.Tape {
+	return dialect.TranslateWithLogs(td, ld, dialect.Options{})
+}
+
 func TestEverySampleAndCaptureGivesTheRightTape(t *testing.T) {
-	samples, err := fidelity.ReadSamples("../testdata/samples")
+	r, err := fidelity.Measure("..", translate)
 	require.NoError(t, err)
-	described, err := fidelity.ReadSamples("../testdata/described")
-	require.NoError(t, err)
-	captures, err := fidelity.ReadCaptures("../testdata/captures")
-	require.NoError(t, err)
-	exceptions, err := fidelity.ReadExceptions("testdata/exceptions.json")
-	require.NoError(t, err)
-	var scores []fidelity.Score
-	for _, c := range slices.Concat(samples, described, captures) {
-		scores = append(scores, c.Compare(dialect.TranslateWithLogs(c.Traces, c.Logs, dialect.Options{})))
-	}
 	var table strings.Builder
-	require.NoError(t, fidelity.Print(&table, scores))
+	require.NoError(t, fidelity.Print(&table, r.Scores))
 	t.Log("\n" + table.String())
-	misses, stale := fidelity.Unexplained(scores, exceptions)
-	for _, m := range misses {
+	for _, m := range r.Misses {
 		t.Errorf("%s: %s: %s", m.Case, m.Field, m.What)
 	}
-	assert.Empty(t, stale, "exceptions without a miss")
+	assert.Empty(t, r.Stale, "exceptions without a miss")
+}
+
+func TestThePageIsThatOfTheCode(t *testing.T) {
+	r, err := fidelity.Measure("..", translate)
+	require.NoError(t, err)
+	var page strings.Builder
+	require.NoError(t, fidelity.Markdown(&page, r.Scores, r.Exceptions))
+	written, err := os.ReadFile("../../../docs/fidelity.md")
+	require.NoError(t, err)
+	assert.Equal(t, page.String(), string(written), "run make fidelity")
+}
+
+func TestMeasuringNothingIsAnError(t *testing.T) {
+	_, err := fidelity.Measure(t.TempDir(), translate)
+	assert.ErrorContains(t, err, "no recordings in")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Fields are the compared fields, in the order of the table.
-var Fields = []string{"tool", "id", "args", "result", "failed", "error", "order", "spans", "models", "messages", "outcome", "identity"}
+var Fields = []string{"tool", "id", "args", "result", "failed", "error", "order", "spans", "models", "messages", "requests", "answers", "outcome", "identity"}
 
 // Miss is a field that is not as it should be.
 type Miss struct {
@@ -24,16 +24,21 @@ type Miss struct {
 
 // Score counts right and compared values by field.
 type Score struct {
-	Case   string
-	Right  map[string]int
-	Of     map[string]int
-	Misses []Miss
+	Case string
+	// Dialect is what most records of the case were read by.
+	Dialect string
+	// Described is set where the spans were written after a description.
+	Described bool
+	Right   map[string]int
+	Of      map[string]int
+	Misses  []Miss
 }
 
 // Compare scores the tapes of a case.
 func (c Case) Compare(tapes []*tape.Tape) Score {
 	s := Score{Case: c.Name, Right: map[string]int{}, Of: map[string]int{}}
 	recs := records(tapes)
+	s.Dialect = dialectOf(recs)
 	s.tools(c.Want, recs)
 	s.models(c.Want, recs)
 	s.runs(c.Want, tapes)
@@ -47,6 +52,21 @@ func (s *Score) check(field string, ok bool, what string, args ...any) {
 		return
 	}
 	s.Misses = append(s.Misses, Miss{s.Case, field, fmt.Sprintf(what, args...)})
+}
+
+// dialectOf is the dialect of most records, of several the first by name.
+func dialectOf(recs []located) string {
+	count := map[string]int{}
+	best := ""
+	for _, r := range recs {
+		count[r.Dialect]++
+	}
+	for d, n := range count {
+		if n > count[best] || n == count[best] && d < best {
+			best = d
+		}
+	}
+	return best
 }
 
 // located is a record and the number of its run.
@@ -167,86 +187,6 @@ func (s *Score) tool(w WantTool, r *tape.Record) {
 		ok := len(have) == len(w.Spans) && (len(have) == 0 || have[0] == w.Spans[0]) && sameSet(have, w.Spans)
 		s.check("spans", ok, "%s: spans are %v, not %v", w.Tool, have, w.Spans)
 	}
-}
-
-func (s *Score) models(want Want, recs []located) {
-	count, withContent, answer := 0, 0, ""
-	spans := map[string]bool{}
-	var names []string
-	for _, r := range recs {
-		if r.KindOf() != tape.KindModel {
-			continue
-		}
-		count++
-		names = append(names, r.Model)
-		if len(messagesOf(r.Args)) > 0 && r.Fidelity != tape.FidelityAbsent {
-			withContent++
-		}
-		answer = string(r.Result)
-		key := append(slices.Clone(r.SpanIDs), r.StepID)
-		if len(r.SpanIDs) > 0 {
-			key = slices.Clone(r.SpanIDs)
-		}
-		slices.Sort(key)
-		spans[strings.Join(key, " ")] = true
-	}
-	s.check("models", count == want.ModelCalls, "%d model calls, not %d", count, want.ModelCalls)
-	for _, m := range want.Models {
-		ok := slices.Contains(names, m) || slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.HasPrefix(n, m) })
-		s.check("models", ok, "model %q is missing among %q", m, names)
-	}
-	if want.Content {
-		s.check("messages", withContent == count, "%d of %d model calls have their messages", withContent, count)
-	} else if want.HasIdentity {
-		s.check("messages", withContent == 0, "%d model calls have messages, of which the recording says nothing", withContent)
-	}
-	if want.Final != "" && count > 0 {
-		// The program may have joined the texts of all its answers.
-		text := textOf(answer)
-		s.check("messages", text != "" && strings.HasSuffix(want.Final, text), "the last answer is %s", answer)
-	}
-	for _, ids := range want.ModelSpans {
-		key := slices.Clone(ids)
-		slices.Sort(key)
-		s.check("spans", spans[strings.Join(key, " ")], "model call of spans %v is missing", ids)
-	}
-}
-
-// textOf is the text of a model call's answer.
-func textOf(result string) string {
-	type message struct {
-		Parts []struct {
-			Type    string `json:"type"`
-			Content string `json:"content"`
-		} `json:"parts"`
-	}
-	var answer struct {
-		Message  message   `json:"message"`
-		Messages []message `json:"messages"`
-	}
-	if json.Unmarshal([]byte(result), &answer) != nil {
-		return ""
-	}
-	var b strings.Builder
-	for _, m := range append(answer.Messages, answer.Message) {
-		for _, p := range m.Parts {
-			if p.Type == "text" {
-				b.WriteString(p.Content)
-			}
-		}
-	}
-	return b.String()
-}
-
-// messagesOf are the messages of a model call's request.
-func messagesOf(args []byte) []json.RawMessage {
-	var request struct {
-		Messages []json.RawMessage `json:"messages"`
-	}
-	if json.Unmarshal(args, &request) != nil {
-		return nil
-	}
-	return request.Messages
 }
 
 func (s *Score) runs(want Want, tapes []*tape.Tape) {

@@ -185,6 +185,7 @@ func (f captureFile) want(traces, logs string) Want {
 		var args, result any
 		if json.Unmarshal(t.Args, &args) == nil && has(t.Present.Args, args) {
 			wt.Args = t.Args
+			w.Content = true
 		}
 		if json.Unmarshal(t.Result, &result) == nil && !t.Failed && has(t.Present.Result, result) {
 			wt.Result = t.Result
