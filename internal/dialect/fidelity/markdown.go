@@ -29,15 +29,16 @@ var columns = []struct {
 func Markdown(w io.Writer, scores []Score, exceptions []Exception) error {
 	var b strings.Builder
 	b.WriteString("# How right the tapes are\n\n")
-	b.WriteString("Written by `make fidelity`: the tapes of all recordings, compared with what really\n")
+	b.WriteString("Written by `make fidelity`: the tapes of all cases in the tests, compared with what\n")
 	b.WriteString("happened. A cell is right of compared; where the telemetry holds no such value,\n")
-	b.WriteString("there is nothing to compare. Described are spans that were written after a\n")
-	b.WriteString("description, where no recording was at hand.\n\n")
-	b.WriteString("| dialect | recordings | described |")
+	b.WriteString("there is nothing to compare. Captures are exports of programs that ran.\n")
+	b.WriteString("Samples follow the source of the instrumentation, described cases only a\n")
+	b.WriteString("description of it; the values of both are invented.\n\n")
+	b.WriteString("| dialect | captures | samples | described |")
 	for _, c := range columns {
 		b.WriteString(" " + c.title + " |")
 	}
-	b.WriteString("\n|---|--:|--:|" + strings.Repeat("--:|", len(columns)) + "\n")
+	b.WriteString("\n|---|--:|--:|--:|" + strings.Repeat("--:|", len(columns)) + "\n")
 	byDialect := map[string][]Score{}
 	var names []string
 	for _, s := range scores {
@@ -57,7 +58,7 @@ func Markdown(w io.Writer, scores []Score, exceptions []Exception) error {
 	}
 	markdownRow(&b, "**all**", scores)
 	b.WriteString("\n## What is not right, and why\n\n")
-	b.WriteString("| recording | field | reason |\n|---|---|---|\n")
+	b.WriteString("| case | field | reason |\n|---|---|---|\n")
 	for _, e := range exceptions {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", e.Case, e.Field, strings.ReplaceAll(e.Reason, "|", `\|`))
 	}
@@ -66,13 +67,11 @@ func Markdown(w io.Writer, scores []Score, exceptions []Exception) error {
 }
 
 func markdownRow(b *strings.Builder, title string, scores []Score) {
-	described := 0
+	origins := map[string]int{}
 	for _, s := range scores {
-		if s.Described {
-			described++
-		}
+		origins[s.Origin]++
 	}
-	fmt.Fprintf(b, "| %s | %d | %d |", title, len(scores)-described, described)
+	fmt.Fprintf(b, "| %s | %d | %d | %d |", title, origins["captures"], origins["samples"], origins["described"])
 	for _, c := range columns {
 		right, of := 0, 0
 		for _, s := range scores {

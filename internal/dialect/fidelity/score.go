@@ -27,11 +27,11 @@ type Score struct {
 	Case string
 	// Dialect is what most records of the case were read by.
 	Dialect string
-	// Described is set where the spans were written after a description.
-	Described bool
-	Right   map[string]int
-	Of      map[string]int
-	Misses  []Miss
+	// Origin is the directory the case is from: captures, samples or described.
+	Origin string
+	Right  map[string]int
+	Of     map[string]int
+	Misses []Miss
 }
 
 // Compare scores the tapes of a case.

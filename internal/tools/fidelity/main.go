@@ -1,5 +1,5 @@
-// Command fidelity compares the tapes of all recordings in the tests with what
-// really happened, prints the score as Markdown and writes it into the docs. It
+// Command fidelity compares the tapes of all cases in the tests with what
+// happened, prints the score as Markdown and writes it into the docs. It
 // fails when anything is not right and has no written reason.
 //
 //	fidelity [-dir internal/dialect] [-o docs/fidelity.md]
