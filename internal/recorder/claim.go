@@ -58,7 +58,7 @@ func (r *Recorder) claimFrom(ctx context.Context, from, to buffer.ID, until pcom
 	mine, rest := plog.NewLogs(), plog.NewLogs()
 	if err == nil {
 		all := decode(chunks)
-		// A session's run holds no spans: its trace id is nobody else's.
+		// No spans are among them: take sees to it.
 		cutLogs(all.ld, mine, rest, pcommon.TraceID(to), until)
 	}
 	moved, left := mine.LogRecordCount(), int64(0)
@@ -86,13 +86,15 @@ func (r *Recorder) claimFrom(ctx context.Context, from, to buffer.ID, until pcom
 	return nil
 }
 
-// take marks an open run as being decided, waiting for whoever does so already;
-// it returns nil when the run is not open.
+// take marks an open run of log records as being decided, waiting for whoever does
+// so already; it returns nil when the run is not open. One with spans is not to be
+// taken from: its trace id is that of a session by chance or by malice, and it may
+// itself be waiting for this run.
 func (r *Recorder) take(ctx context.Context, id buffer.ID) (rn *run, done func(), err error) {
 	for {
 		r.mu.Lock()
 		rn := r.idx.get(id)
-		if rn == nil || rn.state != stateOpen && rn.state != stateDeciding {
+		if rn == nil || rn.spans > 0 || rn.state != stateOpen && rn.state != stateDeciding {
 			r.mu.Unlock()
 			return nil, nil, nil
 		}
@@ -136,26 +138,19 @@ func (r *Recorder) move(from, to buffer.ID, mine, rest plog.Logs) (left int64, e
 // cutLogs divides records by time. Those up to until get the trace id of the run
 // they move to.
 func cutLogs(ld, mine, rest plog.Logs, id pcommon.TraceID, until pcommon.Timestamp) {
+	toMine, toRest := logPart{ld: mine}, logPart{ld: rest}
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
-			var toMine, toRest plog.ScopeLogs
-			var openMine, openRest bool
 			for _, rec := range sl.LogRecords().All() {
 				at := rec.Timestamp()
 				if at == 0 {
 					at = rec.ObservedTimestamp()
 				}
 				if at > until {
-					if !openRest {
-						toRest, openRest = openScope(rest, rl, sl), true
-					}
-					rec.CopyTo(toRest.LogRecords().AppendEmpty())
+					rec.CopyTo(toRest.records(rl, sl).AppendEmpty())
 					continue
 				}
-				if !openMine {
-					toMine, openMine = openScope(mine, rl, sl), true
-				}
-				out := toMine.LogRecords().AppendEmpty()
+				out := toMine.records(rl, sl).AppendEmpty()
 				rec.CopyTo(out)
 				out.SetTraceID(id)
 			}

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 )
 
@@ -25,7 +26,7 @@ var (
 // of their session. It keeps nothing of ld and does not change it. The promises
 // of Add hold.
 func (r *Recorder) AddLogs(ctx context.Context, ld plog.Logs) error {
-	chunks, homeless, err := splitLogs(ld)
+	chunks, homeless, err := splitLogs(ld, r.cfg.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -39,13 +40,16 @@ func (r *Recorder) AddLogs(ctx context.Context, ld plog.Logs) error {
 
 // splitLogs cuts log records by run and marshals the parts, in the order in which
 // the runs first appear. Records that name neither a trace nor a session belong
-// nowhere and are counted.
-func splitLogs(ld plog.Logs) (chunks []chunk, homeless int, err error) {
+// nowhere and are counted. The error is ErrTooLarge when the parts come to more
+// than limit bytes.
+func splitLogs(ld plog.Logs, limit int64) (chunks []chunk, homeless int, err error) {
+	if n := cut.LogsByRunSize(ld, runOf); n > limit {
+		return nil, 0, fmt.Errorf("%w: taken apart by run the log records come to %d bytes, buffer has %d", ErrTooLarge, n, limit)
+	}
 	at := make(map[buffer.ID]int, 1)
-	var split []plog.Logs
+	var split []logPart
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
-			open := map[int]plog.ScopeLogs{}
 			for _, rec := range sl.LogRecords().All() {
 				id, ok := runOf(rec)
 				if !ok {
@@ -57,16 +61,11 @@ func splitLogs(ld plog.Logs) (chunks []chunk, homeless int, err error) {
 					i = len(chunks)
 					at[id] = i
 					chunks = append(chunks, chunk{id: id})
-					split = append(split, plog.NewLogs())
+					split = append(split, logPart{ld: plog.NewLogs()})
 				}
 				// The records of one delivery stay together: a repeated delivery is
 				// known by that.
-				to, begun := open[i]
-				if !begun {
-					to = openScope(split[i], rl, sl)
-					open[i] = to
-				}
-				out := to.LogRecords().AppendEmpty()
+				out := split[i].records(rl, sl).AppendEmpty()
 				rec.CopyTo(out)
 				out.SetTraceID(pcommon.TraceID(id))
 				c := &chunks[i]
@@ -83,7 +82,7 @@ func splitLogs(ld plog.Logs) (chunks []chunk, homeless int, err error) {
 		}
 	}
 	for i := range chunks {
-		data, err := marshalLogs(split[i])
+		data, err := marshalLogs(split[i].ld)
 		if err != nil {
 			return nil, 0, fmt.Errorf("marshal log records of %x: %w", chunks[i].id, err)
 		}
@@ -100,14 +99,31 @@ func marshalLogs(ld plog.Logs) ([]byte, error) {
 	return append([]byte{logsMark}, data...), nil
 }
 
-func openScope(ld plog.Logs, rl plog.ResourceLogs, sl plog.ScopeLogs) plog.ScopeLogs {
-	toRL := ld.ResourceLogs().AppendEmpty()
-	rl.Resource().CopyTo(toRL.Resource())
-	toRL.SetSchemaUrl(rl.SchemaUrl())
-	to := toRL.ScopeLogs().AppendEmpty()
-	sl.Scope().CopyTo(to.Scope())
-	to.SetSchemaUrl(sl.SchemaUrl())
-	return to
+// logPart is a copy of some log records that are visited in their order, with the
+// resources and scopes above them opened as they come.
+type logPart struct {
+	ld plog.Logs
+
+	fromRL, toRL plog.ResourceLogs
+	fromSL, toSL plog.ScopeLogs
+	begun        bool
+}
+
+// records is where a record that stands below rl and sl belongs.
+func (p *logPart) records(rl plog.ResourceLogs, sl plog.ScopeLogs) plog.LogRecordSlice {
+	newResource := !p.begun || p.fromRL != rl
+	if newResource {
+		p.toRL = p.ld.ResourceLogs().AppendEmpty()
+		rl.Resource().CopyTo(p.toRL.Resource())
+		p.toRL.SetSchemaUrl(rl.SchemaUrl())
+	}
+	if newResource || p.fromSL != sl {
+		p.toSL = p.toRL.ScopeLogs().AppendEmpty()
+		sl.Scope().CopyTo(p.toSL.Scope())
+		p.toSL.SetSchemaUrl(sl.SchemaUrl())
+	}
+	p.fromRL, p.fromSL, p.begun = rl, sl, true
+	return p.toSL.LogRecords()
 }
 
 // runOf is the run a record belongs to.
