@@ -134,16 +134,22 @@ func (c *Collector) wait() error {
 
 // SendJSON posts one OTLP/JSON request and returns the answer's status.
 func (c *Collector) SendJSON(ctx context.Context, body []byte) (int, error) {
-	return c.send(ctx, "application/json", body)
+	return c.send(ctx, "/v1/traces", "application/json", body)
 }
 
 // SendProto posts one OTLP protobuf request and returns the answer's status.
 func (c *Collector) SendProto(ctx context.Context, body []byte) (int, error) {
-	return c.send(ctx, "application/x-protobuf", body)
+	return c.send(ctx, "/v1/traces", "application/x-protobuf", body)
 }
 
-func (c *Collector) send(ctx context.Context, contentType string, body []byte) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.OTLP+"/v1/traces", bytes.NewReader(body))
+// SendLogsJSON posts one OTLP/JSON request of log records and returns the answer's
+// status.
+func (c *Collector) SendLogsJSON(ctx context.Context, body []byte) (int, error) {
+	return c.send(ctx, "/v1/logs", "application/json", body)
+}
+
+func (c *Collector) send(ctx context.Context, path, contentType string, body []byte) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.OTLP+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, err
 	}

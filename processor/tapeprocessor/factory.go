@@ -18,6 +18,7 @@ func NewFactory() processor.Factory {
 		metadata.Type,
 		createDefaultConfig,
 		processor.WithTraces(createTraces, metadata.TracesStability),
+		processor.WithLogs(createLogs, metadata.LogsStability),
 	)
 }
 
@@ -44,4 +45,13 @@ func createTraces(
 	next consumer.Traces,
 ) (processor.Traces, error) {
 	return newProcessor(set, cfg.(*Config), next)
+}
+
+func createLogs(
+	_ context.Context,
+	set processor.Settings,
+	cfg component.Config,
+	next consumer.Logs,
+) (processor.Logs, error) {
+	return newLogsProcessor(set, cfg.(*Config), next)
 }

@@ -53,7 +53,9 @@ func newProcessor(set processor.Settings, cfg *Config, next consumer.Traces) (*t
 	if err != nil {
 		return nil, err
 	}
-	return &tapeProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrub.New(policy)}, nil
+	p := &tapeProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrub.New(policy)}
+	register(p)
+	return p, nil
 }
 
 func (*tapeProcessor) Capabilities() consumer.Capabilities {
@@ -146,6 +148,7 @@ func (p *tapeProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) err
 
 // Shutdown decides what is open. It may come twice, and without Start.
 func (p *tapeProcessor) Shutdown(ctx context.Context) error {
+	unregister(p)
 	if p.stop == nil {
 		p.builder.Shutdown()
 		return nil

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/tapedeck/tapedeck/internal/recorder"
 	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -20,18 +21,32 @@ func add(c metric.Int64Counter, n int, attrs ...attribute.KeyValue) {
 	c.Add(context.Background(), int64(n), metric.WithAttributes(attrs...))
 }
 
-func (t telemetry) Received(n int)   { add(t.b.ProcessorTapeReceivedSpans, n) }
-func (t telemetry) Upgraded(n int)   { add(t.b.ProcessorTapeUpgradedSpans, n) }
-func (t telemetry) Kept(n int)       { add(t.b.ProcessorTapeKeptSpans, n) }
-func (t telemetry) Summarised(n int) { add(t.b.ProcessorTapeSummarisedSpans, n) }
-func (t telemetry) LetGo(n int)      { add(t.b.ProcessorTapeLetGoSpans, n) }
-func (t telemetry) Passed(n int)     { add(t.b.ProcessorTapePassedSpans, n) }
-func (t telemetry) Late(n int)       { add(t.b.ProcessorTapeLateSpans, n) }
-func (t telemetry) Retried()         { add(t.b.ProcessorTapeRetriedDecisions, 1) }
-
-func (t telemetry) Dropped(reason string, n int) {
-	add(t.b.ProcessorTapeDroppedSpans, n, attribute.String("reason", reason))
+// fate counts spans in their own metric, log records in one by fate.
+func (t telemetry) fate(c metric.Int64Counter, fate string, n recorder.Amount, attrs ...attribute.KeyValue) {
+	add(c, n.Spans, attrs...)
+	add(t.b.ProcessorTapeLogRecords, n.Records, append(attrs, attribute.String("fate", fate))...)
 }
+
+func (t telemetry) Received(n recorder.Amount) {
+	add(t.b.ProcessorTapeReceivedSpans, n.Spans)
+	add(t.b.ProcessorTapeReceivedLogRecords, n.Records)
+}
+
+func (t telemetry) Kept(n recorder.Amount)  { t.fate(t.b.ProcessorTapeKeptSpans, "kept", n) }
+func (t telemetry) LetGo(n recorder.Amount) { t.fate(t.b.ProcessorTapeLetGoSpans, "let_go", n) }
+
+func (t telemetry) Summarised(n recorder.Amount) {
+	t.fate(t.b.ProcessorTapeSummarisedSpans, "summarised", n)
+}
+
+func (t telemetry) Dropped(reason string, n recorder.Amount) {
+	t.fate(t.b.ProcessorTapeDroppedSpans, "dropped", n, attribute.String("reason", reason))
+}
+
+func (t telemetry) Passed(n recorder.Amount)   { add(t.b.ProcessorTapePassedSpans, n.Spans) }
+func (t telemetry) Upgraded(n recorder.Amount) { add(t.b.ProcessorTapeUpgradedSpans, n.Spans) }
+func (t telemetry) Late(n recorder.Amount)     { add(t.b.ProcessorTapeLateSpans, n.Spans) }
+func (t telemetry) Retried()                   { add(t.b.ProcessorTapeRetriedDecisions, 1) }
 
 func (t telemetry) Decided(outcome tape.Outcome, trigger tape.Trigger, kept bool) {
 	if outcome == "" {

@@ -25,25 +25,27 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter                         metric.Meter
-	mu                            sync.Mutex
-	registrations                 []metric.Registration
-	ProcessorTapeBufferBytes      metric.Int64ObservableGauge
-	ProcessorTapeDecidedRuns      metric.Int64Counter
-	ProcessorTapeDroppedSpans     metric.Int64Counter
-	ProcessorTapeKeptSpans        metric.Int64Counter
-	ProcessorTapeLateSpans        metric.Int64Counter
-	ProcessorTapeLetGoSpans       metric.Int64Counter
-	ProcessorTapeOffloadFailures  metric.Int64Counter
-	ProcessorTapeOffloadedBodies  metric.Int64Counter
-	ProcessorTapeOffloadedBytes   metric.Int64Counter
-	ProcessorTapeOpenRuns         metric.Int64ObservableGauge
-	ProcessorTapePassedSpans      metric.Int64Counter
-	ProcessorTapeReceivedSpans    metric.Int64Counter
-	ProcessorTapeRedactedValues   metric.Int64Counter
-	ProcessorTapeRetriedDecisions metric.Int64Counter
-	ProcessorTapeSummarisedSpans  metric.Int64Counter
-	ProcessorTapeUpgradedSpans    metric.Int64Counter
+	meter                           metric.Meter
+	mu                              sync.Mutex
+	registrations                   []metric.Registration
+	ProcessorTapeBufferBytes        metric.Int64ObservableGauge
+	ProcessorTapeDecidedRuns        metric.Int64Counter
+	ProcessorTapeDroppedSpans       metric.Int64Counter
+	ProcessorTapeKeptSpans          metric.Int64Counter
+	ProcessorTapeLateSpans          metric.Int64Counter
+	ProcessorTapeLetGoSpans         metric.Int64Counter
+	ProcessorTapeLogRecords         metric.Int64Counter
+	ProcessorTapeOffloadFailures    metric.Int64Counter
+	ProcessorTapeOffloadedBodies    metric.Int64Counter
+	ProcessorTapeOffloadedBytes     metric.Int64Counter
+	ProcessorTapeOpenRuns           metric.Int64ObservableGauge
+	ProcessorTapePassedSpans        metric.Int64Counter
+	ProcessorTapeReceivedLogRecords metric.Int64Counter
+	ProcessorTapeReceivedSpans      metric.Int64Counter
+	ProcessorTapeRedactedValues     metric.Int64Counter
+	ProcessorTapeRetriedDecisions   metric.Int64Counter
+	ProcessorTapeSummarisedSpans    metric.Int64Counter
+	ProcessorTapeUpgradedSpans      metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -151,6 +153,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorTapeLogRecords, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_log_records",
+		metric.WithDescription("Log records by what became of them (kept, summarised, let_go, dropped), with their run. Records kept after a late failure are counted again. [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorTapeOffloadFailures, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_offload_failures",
 		metric.WithDescription("Bodies the store did not take, which stayed in the trace. [Development]"),
@@ -179,6 +187,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_tape_passed_spans",
 		metric.WithDescription("Spans of traces without any tool or model call, which were passed on (pass_through). [Development]"),
 		metric.WithUnit("{span}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeReceivedLogRecords, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_received_log_records",
+		metric.WithDescription("Log records that came in and were taken. [Development]"),
+		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeReceivedSpans, err = builder.meter.Int64Counter(

@@ -33,10 +33,12 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorTapeKeptSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeLateSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeLetGoSpans.Add(context.Background(), 1)
+	tb.ProcessorTapeLogRecords.Add(context.Background(), 1)
 	tb.ProcessorTapeOffloadFailures.Add(context.Background(), 1)
 	tb.ProcessorTapeOffloadedBodies.Add(context.Background(), 1)
 	tb.ProcessorTapeOffloadedBytes.Add(context.Background(), 1)
 	tb.ProcessorTapePassedSpans.Add(context.Background(), 1)
+	tb.ProcessorTapeReceivedLogRecords.Add(context.Background(), 1)
 	tb.ProcessorTapeReceivedSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeRedactedValues.Add(context.Background(), 1)
 	tb.ProcessorTapeRetriedDecisions.Add(context.Background(), 1)
@@ -60,6 +62,9 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualProcessorTapeLetGoSpans(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeLogRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeOffloadFailures(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -73,6 +78,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapePassedSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeReceivedLogRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeReceivedSpans(t, testTel,

@@ -1,0 +1,143 @@
+package tapeprocessor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/processor"
+
+	"github.com/tapedeck/tapedeck/internal/recorder"
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
+)
+
+// A run is decided in one place. In a logs pipeline the processor therefore hands
+// its records to the processor of the same name in a traces pipeline, and the run
+// leaves by that one. The collector gives both the same Config, by which they find
+// each other.
+var twins = struct {
+	sync.Mutex
+	traces map[*Config][]*tapeProcessor
+}{traces: map[*Config][]*tapeProcessor{}}
+
+func register(p *tapeProcessor) {
+	twins.Lock()
+	defer twins.Unlock()
+	twins.traces[p.cfg] = append(twins.traces[p.cfg], p)
+}
+
+func unregister(p *tapeProcessor) {
+	twins.Lock()
+	defer twins.Unlock()
+	left := slices.DeleteFunc(twins.traces[p.cfg], func(o *tapeProcessor) bool { return o == p })
+	if len(left) == 0 {
+		delete(twins.traces, p.cfg)
+		return
+	}
+	twins.traces[p.cfg] = left
+}
+
+// errNoTwin says that there is nothing to hand log records to.
+var errNoTwin = errors.New("the processor is in a logs pipeline and in no traces pipeline: runs leave by the traces pipeline, so that it must be in one")
+
+// dropNoTwin is the reason under which such records are counted.
+const dropNoTwin = "no_traces_pipeline"
+
+// errManyTwins says that it is not clear which of several is meant.
+var errManyTwins = errors.New("the processor is in a logs pipeline and in several traces pipelines: give each pair a name of its own")
+
+func twinOf(cfg *Config) (*tapeProcessor, error) {
+	twins.Lock()
+	defer twins.Unlock()
+	switch list := twins.traces[cfg]; len(list) {
+	case 0:
+		return nil, errNoTwin
+	case 1:
+		return list[0], nil
+	default:
+		return nil, errManyTwins
+	}
+}
+
+// logsProcessor is the processor in a logs pipeline. Records go to runs; with
+// pass_through they go on in their own pipeline too.
+type logsProcessor struct {
+	cfg      *Config
+	set      processor.Settings
+	next     consumer.Logs
+	builder  *metadata.TelemetryBuilder
+	scrubber *scrub.Scrubber
+	twin     *tapeProcessor
+}
+
+func newLogsProcessor(set processor.Settings, cfg *Config, next consumer.Logs) (*logsProcessor, error) {
+	policy, err := redact.New(cfg.Redaction)
+	if err != nil {
+		return nil, fmt.Errorf("redaction: %w", err)
+	}
+	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return &logsProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrub.New(policy)}, nil
+}
+
+func (*logsProcessor) Capabilities() consumer.Capabilities {
+	return consumer.Capabilities{MutatesData: false}
+}
+
+func (p *logsProcessor) Start(_ context.Context, host component.Host) error {
+	twin, err := twinOf(p.cfg)
+	if errors.Is(err, errManyTwins) {
+		return err
+	}
+	if err != nil {
+		// Not a reason to stop a collector: the records are counted as lost.
+		p.set.Logger.Error(err.Error())
+		componentstatus.ReportStatus(host, componentstatus.NewPermanentErrorEvent(err))
+	}
+	p.twin = twin
+	return nil
+}
+
+func (p *logsProcessor) ConsumeLogs(ctx context.Context, ld plog.Logs) error {
+	if ld.LogRecordCount() == 0 {
+		return nil
+	}
+	if p.twin == nil {
+		t := telemetry{p.builder}
+		n := recorder.Amount{Records: ld.LogRecordCount()}
+		t.Received(n)
+		t.Dropped(dropNoTwin, n)
+	} else if err := p.twin.recorder.AddLogs(ctx, ld); err != nil {
+		if errors.Is(err, recorder.ErrTooLarge) {
+			return consumererror.NewPermanent(err)
+		}
+		return err
+	}
+	if !p.cfg.PassThrough {
+		return nil
+	}
+	out := plog.NewLogs()
+	ld.CopyTo(out)
+	p.scrubber.Logs(out)
+	if err := p.next.ConsumeLogs(ctx, out); err != nil {
+		return fmt.Errorf("pass on log records: %w", err)
+	}
+	return nil
+}
+
+// Shutdown may come twice, and without Start.
+func (p *logsProcessor) Shutdown(context.Context) error {
+	p.builder.Shutdown()
+	return nil
+}
