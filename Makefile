@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test e2e lint vet bench fuzz generate check-generate check-tidy clean
+.PHONY: help build demo test e2e lint bench fuzz fidelity generate check-generate check-docs check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ lint: $(TOOLS)/golangci-lint ## gofmt, vet and golangci-lint
 bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./tape/... ./replay/... ./internal/...
 
+fidelity: ## Compare all recordings with what happened and write docs/fidelity.md
+	$(GO) run ./internal/tools/fidelity
+
 FUZZTIME ?= 20s
 fuzz: ## Run each fuzz target for FUZZTIME (default 20s)
 	@set -e; for pkg in $$($(GO) list ./...); do \
@@ -58,6 +61,9 @@ generate: $(TOOLS)/mdatagen $(TOOLS)/ocb ## Write all generated files
 check-generate: generate ## Fail when a generated file differs from what is committed
 	@git diff --exit-code -- cmd/otelcol-tape $(COMPONENTS) && test -z "$$(git status --porcelain -- cmd/otelcol-tape $(COMPONENTS))" || \
 	  { git status --short -- cmd/otelcol-tape $(COMPONENTS); echo "generated files are out of date: run make generate" >&2; exit 1; }
+
+check-docs: fidelity ## Fail when docs/fidelity.md is not what make fidelity writes
+	@git diff --exit-code -- docs/fidelity.md || { echo "docs/fidelity.md is out of date: run make fidelity" >&2; exit 1; }
 
 check-tidy: ## Fail when go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
