@@ -20,17 +20,6 @@ var causes = []string{
 	PolicyRegression, ExternalTimeout, SideEffectConflict, ResponseParse,
 }
 
-// Rule finds a class in a recorded error.
-type Rule struct {
-	Class string
-	// Codes match the error's code or type as a whole, in any case: an HTTP
-	// status, a JSON-RPC code, an exception class without its package.
-	Codes []string
-	// Phrases match anywhere in the error's message, in lower case, on word
-	// borders.
-	Phrases []string
-}
-
 // Rules is the built-in table.
 var Rules = []Rule{
 	{

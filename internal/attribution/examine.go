@@ -1,0 +1,197 @@
+package attribution
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// examination is what the judging of one tape remembers. Each question about the
+// tape is answered from a map, however many calls failed.
+type examination struct {
+	*Attributor
+	t *tape.Tape
+	// tools are the definitions of the run, by name; goodTools those of the good
+	// run.
+	tools, goodTools map[string]*tape.Tool
+	// goodVersions are the schema versions of the calls of the good run.
+	goodVersions map[string]string
+	// well holds the tools of which a call went well, anywhere in the run.
+	well    map[string]bool
+	schemas map[*tape.Tool]*schema
+	// writes are the writes before the record at hand, by key.
+	writes map[string]write
+}
+
+// write is a call with side effects that may have happened.
+type write struct {
+	seq      int
+	timedOut bool
+}
+
+func newExamination(a *Attributor, t, good *tape.Tape) *examination {
+	e := &examination{
+		Attributor: a, t: t, tools: toolsOf(t), well: map[string]bool{}, schemas: map[*tape.Tool]*schema{},
+		writes: map[string]write{}, goodVersions: map[string]string{},
+	}
+	for i := range t.Records {
+		if rec := &t.Records[i]; !rec.Failed() {
+			e.well[rec.Tool] = true
+		}
+	}
+	if good == nil {
+		return e
+	}
+	e.goodTools = toolsOf(good)
+	for i := range good.Records {
+		if rec := &good.Records[i]; rec.SchemaVersion != "" && !rec.Failed() {
+			e.goodVersions[rec.Tool] = rec.SchemaVersion
+		}
+	}
+	return e
+}
+
+func toolsOf(t *tape.Tape) map[string]*tape.Tool {
+	if t.Manifest == nil {
+		return nil
+	}
+	out := make(map[string]*tape.Tool, len(t.Manifest.Tools))
+	for i := range t.Manifest.Tools {
+		tool := &t.Manifest.Tools[i]
+		if out[tool.Name] == nil {
+			out[tool.Name] = tool
+		}
+	}
+	return out
+}
+
+// passed notes a record before the next is judged.
+func (e *examination) passed(rec *tape.Record) {
+	if rec.SideEffect == nil || !*rec.SideEffect {
+		return
+	}
+	w := write{seq: rec.Seq}
+	if rec.Failed() {
+		for _, f := range e.byRules(rec.Tool, rec.Error) {
+			w.timedOut = w.timedOut || f.Class == ExternalTimeout
+		}
+		if _, known := e.writes[rec.Key]; known || !w.timedOut {
+			return
+		}
+	}
+	if before, known := e.writes[rec.Key]; !known || before.timedOut {
+		e.writes[rec.Key] = w
+	}
+}
+
+// record lists what fits a failed record, the earliest cause first; there is
+// always at least one.
+func (e *examination) record(rec *tape.Record) []Finding {
+	if rec.KindOf() != tape.KindTool {
+		return recorded(rank(append(e.byRules(rec.Tool, rec.Error), policy(rec)...)), rec.FailureClass)
+	}
+	tool := e.tools[rec.Tool]
+	changed := e.changed(rec, tool)
+	found := append(changed, e.byRules(rec.Tool, rec.Error)...)
+	found = append(found, e.selection(rec)...)
+	found = append(found, e.arguments(rec, tool, changed)...)
+	found = append(found, e.unapproved(rec)...)
+	found = append(found, e.repeated(rec)...)
+	found = recorded(rank(append(found, policy(rec)...)), rec.FailureClass)
+	if len(changed) > 0 {
+		changedFirst(found)
+	}
+	return found
+}
+
+// changedFirst puts a schema that changed since the good run before arguments that
+// were wrong: the change was there before the model wrote them.
+func changedFirst(found []Finding) {
+	for i := 1; i < len(found); i++ {
+		if found[i].Class == SchemaMismatch && found[i-1].Class == ArgsGeneration {
+			found[i-1], found[i] = found[i], found[i-1]
+		}
+	}
+}
+
+// recorded takes the class that a recorder wrote where nothing on the tape shows
+// one: it may have seen more.
+func recorded(found []Finding, class string) []Finding {
+	if found[0].Class == Unattributed && slices.Contains(causes, class) {
+		return []Finding{{class, "the recorder says so"}}
+	}
+	return found
+}
+
+func policy(rec *tape.Record) []Finding {
+	if !denied(rec.PolicyResult) {
+		return nil
+	}
+	return []Finding{{PolicyRegression, fmt.Sprintf("policy_result is %q", rec.PolicyResult)}}
+}
+
+// selection: the model called a tool it was not given.
+func (e *examination) selection(rec *tape.Record) []Finding {
+	if len(e.tools) == 0 || e.tools[rec.Tool] != nil || !e.calledByName(rec) {
+		return nil
+	}
+	return []Finding{{ToolSelection, fmt.Sprintf("the model was not given a tool %q", rec.Tool)}}
+}
+
+// calledByName guards against names that differ between the tool list and the
+// span, such as a class or a server prefix: if a call of that name went well, the
+// name is not the fault.
+func (e *examination) calledByName(rec *tape.Record) bool {
+	if e.well[rec.Tool] {
+		return false
+	}
+	for name := range e.tools {
+		if strings.HasSuffix(rec.Tool, name) || strings.HasSuffix(name, rec.Tool) {
+			return false
+		}
+	}
+	return true
+}
+
+// unapproved: a tool that is declared to need an approval was called without.
+func (e *examination) unapproved(rec *tape.Record) []Finding {
+	if rec.ApprovalID != "" {
+		return nil
+	}
+	glob := matchGlob(e.approval, rec.Tool)
+	if glob == "" {
+		return nil
+	}
+	return []Finding{{ApprovalMissing, fmt.Sprintf("tools like %q need an approval, and there is no approval_id", glob)}}
+}
+
+// repeated: a write that had been made before with the same arguments.
+func (e *examination) repeated(rec *tape.Record) []Finding {
+	if rec.SideEffect == nil || !*rec.SideEffect {
+		return nil
+	}
+	before, made := e.writes[rec.Key]
+	switch {
+	case !made:
+		return nil
+	case before.timedOut:
+		return []Finding{{SideEffectConflict, fmt.Sprintf("the same write timed out at step %d and may have been made", before.seq)}}
+	}
+	return []Finding{{SideEffectConflict, fmt.Sprintf("the same write went well at step %d", before.seq)}}
+}
+
+func denied(policy string) bool {
+	var word string
+	if json.Unmarshal([]byte(policy), &word) != nil {
+		word = policy
+	}
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "deny", "denied", "block", "blocked", "reject", "rejected", "fail", "failed":
+		return true
+	default:
+		return false
+	}
+}
