@@ -55,6 +55,9 @@ const dropNoTwin = "no_traces_pipeline"
 // errManyTwins says that it is not clear which of several is meant.
 var errManyTwins = errors.New("the processor is in a logs pipeline and in several traces pipelines: give each pair a name of its own")
 
+// errNotStarted goes to senders that are there before the traces pipeline is.
+var errNotStarted = errors.New("the processor in the traces pipeline has not started yet")
+
 func twinOf(cfg *Config) (*tapeProcessor, error) {
 	twins.Lock()
 	defer twins.Unlock()
@@ -113,15 +116,7 @@ func (p *logsProcessor) ConsumeLogs(ctx context.Context, ld plog.Logs) error {
 	if ld.LogRecordCount() == 0 {
 		return nil
 	}
-	if p.twin == nil {
-		t := telemetry{p.builder}
-		n := recorder.Amount{Records: ld.LogRecordCount()}
-		t.Received(n)
-		t.Dropped(dropNoTwin, n)
-	} else if err := p.twin.recorder.AddLogs(ctx, ld); err != nil {
-		if errors.Is(err, recorder.ErrTooLarge) {
-			return consumererror.NewPermanent(err)
-		}
+	if err := p.record(ctx, ld); err != nil {
 		return err
 	}
 	if !p.cfg.PassThrough {
@@ -134,6 +129,26 @@ func (p *logsProcessor) ConsumeLogs(ctx context.Context, ld plog.Logs) error {
 		return fmt.Errorf("pass on log records: %w", err)
 	}
 	return nil
+}
+
+// record hands log records to the twin.
+func (p *logsProcessor) record(ctx context.Context, ld plog.Logs) error {
+	if p.twin == nil {
+		t := telemetry{p.builder}
+		n := recorder.Amount{Records: ld.LogRecordCount()}
+		t.Received(n)
+		t.Dropped(dropNoTwin, n)
+		return nil
+	}
+	rec := p.twin.forLogs.Load()
+	if rec == nil {
+		return errNotStarted
+	}
+	err := rec.AddLogs(ctx, ld)
+	if errors.Is(err, recorder.ErrTooLarge) {
+		return consumererror.NewPermanent(err)
+	}
+	return err
 }
 
 // Shutdown may come twice, and without Start.

@@ -40,6 +40,7 @@ func TestLogRecordsLeaveWithTheirRun(t *testing.T) {
 	tp, err := NewFactory().CreateTraces(context.Background(), set, cfg, traces)
 	require.NoError(t, err)
 	require.NoError(t, lp.Start(context.Background(), componenttest.NewNopHost()))
+	require.ErrorIs(t, lp.ConsumeLogs(context.Background(), oneRecord(1, "x")), errNotStarted, "nothing orders the two pipelines")
 	require.NoError(t, tp.Start(context.Background(), componenttest.NewNopHost()))
 
 	in := oneRecord(1, "password=hunter2")

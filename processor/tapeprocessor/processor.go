@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -39,6 +40,9 @@ type tapeProcessor struct {
 	scrubber   *scrub.Scrubber
 	recorder   *recorder.Recorder
 	unregister func()
+	// forLogs is the recorder once there is one. A logs pipeline may receive before
+	// this component has started: nothing orders the two.
+	forLogs atomic.Pointer[recorder.Recorder]
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -86,6 +90,7 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 		}
 	}
 	p.recorder = recorder.New(p.cfg.recorder(), deps)
+	p.forLogs.Store(p.recorder)
 	if storage != nil {
 		p.unregister = storage.RegisterPending(p.pending)
 	}
