@@ -78,7 +78,7 @@ func TestFaultsOfAConfigNameThePlace(t *testing.T) {
 		"bad pattern":   {"rules:\n- class: schema_mismatch\n  pattern: '('\n", "line 3: rules[0].pattern: error parsing regexp: missing closing ): `(`"},
 		"empty phrase":  {"rules:\n- class: schema_mismatch\n  phrases: ['']\n", "line 3: rules[0].phrases[0]: empty"},
 		"empty glob":    {"approval_tools: ['']\n", "line 1: approval_tools[0]: empty"},
-		"unknown field": {"rules:\n- clas: x\n", "line 2: field clas not found"},
+		"unknown field": {"rules:\n- klass: x\n", "line 2: field klass not found"},
 		"wrong type":    {"rules: 7\n", "line 1: cannot unmarshal !!int `7`"},
 		"not YAML":      {"rules: [\n", "line 1: did not find expected node content"},
 		"two documents": {"rules: []\n---\nrules: []\n", "more than one YAML document"},

@@ -95,8 +95,7 @@ func (e *examination) record(rec *tape.Record) []Finding {
 	}
 	tool := e.tools[rec.Tool]
 	changed := e.changed(rec, tool)
-	found := append(changed, e.byRules(rec.Tool, rec.Error)...)
-	found = append(found, e.selection(rec)...)
+	found := slices.Concat(changed, e.byRules(rec.Tool, rec.Error), e.selection(rec))
 	found = append(found, e.arguments(rec, tool, changed)...)
 	found = append(found, e.unapproved(rec)...)
 	found = append(found, e.repeated(rec)...)
