@@ -75,10 +75,14 @@ func TestALargeResourceIsNotMultipliedByLogRecords(t *testing.T) {
 		assert.Equal(t, 50, mine.LogRecordCount())
 		assert.Less(t, logsMarshaler.LogsSize(mine), 2*large)
 	})
-	t.Run("by runs", func(t *testing.T) {
-		f := newFixture(t, nil)
-		err := f.AddLogs(context.Background(), logs(100, func(i int) pcommon.TraceID { return pcommon.TraceID{1, byte(i)} }))
-		require.ErrorIs(t, err, ErrTooLarge)
-		assert.Zero(t, f.Bytes())
-	})
+	for name, id := range map[string]func(int) pcommon.TraceID{
+		"by runs":             func(i int) pcommon.TraceID { return pcommon.TraceID{1, byte(i)} },
+		"by scopes of events": func(int) pcommon.TraceID { return pcommon.TraceID{1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			require.ErrorIs(t, f.AddLogs(context.Background(), logs(100, id)), ErrTooLarge)
+			assert.Zero(t, f.Bytes())
+		})
+	}
 }
