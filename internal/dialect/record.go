@@ -78,6 +78,12 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 		// Key and hash fail only on text that is no JSON, which Args never is.
 		rec.Key, rec.ArgsHash, _ = tape.KeyAndHash(rec.Tool, orNull(rec.Args))
 	}
+	if n.kind == KindModel && r.opts.Lean {
+		// What is not kept is written again when it is asked for.
+		rec.Args, rec.Result = nil, nil
+		w.args.text, w.result.text = nil, nil
+		return rec
+	}
 	c.Input, c.Output = nil, nil
 	return rec
 }
@@ -128,7 +134,8 @@ func (c *Call) request() Content {
 		}
 		input = input[1:]
 	}
-	w := objectWriter{}
+	tools := toolValues(c.Tools).JSON()
+	w := objectWriter{size: message.Size(system) + message.Size(input) + len(tools) + 128}
 	if len(system) > 0 {
 		w.b = message.Append(w.name("system"), system)
 	}
@@ -138,7 +145,7 @@ func (c *Call) request() Content {
 		w.b = append(w.name("input"), c.Args.json()...)
 	}
 	if len(c.Tools) > 0 {
-		w.b = toolValues(c.Tools).Append(w.name("tools"))
+		w.b = append(w.name("tools"), tools...)
 	}
 	if len(c.Params) > 0 {
 		w.b = value.Obj(c.Params...).Append(w.name("params"))
@@ -181,12 +188,16 @@ func (c *Call) response() Content {
 }
 
 // objectWriter writes a JSON object member by member.
-type objectWriter struct{ b []byte }
+type objectWriter struct {
+	b []byte
+	// size is about how long it will be.
+	size int
+}
 
 // name begins a member; its value is to be appended to what it returns.
 func (w *objectWriter) name(s string) []byte {
 	if w.b == nil {
-		w.b = append(w.b, '{')
+		w.b = append(make([]byte, 0, w.size), '{')
 	} else {
 		w.b = append(w.b, ',')
 	}

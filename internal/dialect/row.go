@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/tapedeck/tapedeck/tape"
@@ -23,6 +24,38 @@ type Facts struct {
 type Run struct {
 	Tape  *tape.Tape
 	Facts Facts
+
+	// calls are those of the records of a lean translation.
+	calls []*node
+}
+
+// Each are the records of the run with their content, also of a lean
+// translation, which holds the content of one at a time: a consumer that writes
+// each and lets it go needs no more memory for a tape of any length than for
+// its longest record. Such a Run keeps the traces it was read from alive.
+func (r Run) Each() iter.Seq[tape.Record] {
+	return func(yield func(tape.Record) bool) {
+		for i := range r.Tape.Records {
+			rec := r.Tape.Records[i]
+			if r.calls != nil && r.calls[i].kind == KindModel {
+				r.calls[i].rewrite(&rec)
+			}
+			if !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// rewrite writes the content of a model call again.
+func (n *node) rewrite(rec *tape.Record) {
+	args, result := n.call.request(), n.call.response()
+	if args.Body == nil && (args.Present() || args.partial) {
+		rec.Args = args.json()
+	}
+	if result.Body == nil && (result.Present() || result.partial) {
+		rec.Result = result.json()
+	}
 }
 
 // Row is the summary row of the run.

@@ -65,6 +65,8 @@ func newRun(g *group, opts *Options) *run {
 			n.kind = n.call.Kind
 			n.ids = []pcommon.SpanID{s.SpanID()}
 			n.fail = failureOf(s, n.call)
+			n.call.Input = shared.share(n.call.Input)
+			n.call.Tools = shared.sameTools(n.call.Tools)
 		}
 		r.nodes = append(r.nodes, n)
 		if !s.SpanID().IsEmpty() {

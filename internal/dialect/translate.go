@@ -20,6 +20,10 @@ type Options struct {
 	Trigger tape.Trigger
 	// Config is what the user says; nil is [DefaultConfig].
 	Config *Config
+	// Lean leaves the requests and answers of model calls out of the records, in
+	// which every call repeats the conversation before it. All else is as
+	// without it, keys and gaps too; [Run.Each] writes them one at a time.
+	Lean bool
 }
 
 func (o *Options) config() *Config {
@@ -124,7 +128,11 @@ func (r *run) translate() Run {
 	if root := r.rootSpan(); root != nil && r.opts.config().TenantAttribute != "" {
 		facts.Tenant = attrFirst(root.Resource, r.opts.config().TenantAttribute)
 	}
-	return Run{t, facts}
+	out := Run{Tape: t, Facts: facts}
+	if r.opts.Lean {
+		out.calls = calls
+	}
+	return out
 }
 
 func deref(n *int64) int64 {

@@ -84,19 +84,31 @@ func Settle(ms []Message) {
 	}
 }
 
+// Text is the neutral form of a settled message, nil of any other.
+func (m *Message) Text() []byte { return m.text }
+
+// SettleAs settles a message of which the neutral form is known.
+func (m *Message) SettleAs(text []byte) { m.text = text }
+
 // WithFinish is the message with another finish reason.
 func (m Message) WithFinish(reason string) Message {
 	m.FinishReason, m.text = reason, nil
 	return m
 }
 
-// Append appends the neutral JSON array of messages to dst.
-func Append(dst []byte, ms []Message) []byte {
+// Size is the length of the neutral JSON array of messages that are settled; of
+// others it is less.
+func Size(ms []Message) int {
 	size := 2
 	for i := range ms {
 		size += len(ms[i].text) + 1
 	}
-	dst = append(slices.Grow(dst, size), '[')
+	return size
+}
+
+// Append appends the neutral JSON array of messages to dst.
+func Append(dst []byte, ms []Message) []byte {
+	dst = append(slices.Grow(dst, Size(ms)), '[')
 	for i := range ms {
 		if i > 0 {
 			dst = append(dst, ',')
