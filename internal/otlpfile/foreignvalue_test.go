@@ -199,6 +199,31 @@ func TestSpansOfTheJavaScriptSDK(t *testing.T) {
 	assert.Zero(t, second.EndTimestamp(), "an end that nobody wrote is not made up")
 }
 
+func TestSpansThatLangfuseReceived(t *testing.T) {
+	for name, metadata := range map[string]string{
+		"objects":        `{"attributes":{"gen_ai.tool.name":"x"},"resourceAttributes":{"service.name":"s"},"scope":{"name":"acme"}}`,
+		"texts":          `{"attributes":"{\"gen_ai.tool.name\":\"x\"}","resourceAttributes":"{\"service.name\":\"s\"}","scope":"{\"name\":\"acme\"}"}`,
+		"one whole text": mustJSON(t, `{"attributes":{"gen_ai.tool.name":"x"},"resourceAttributes":{"service.name":"s"},"scope":{"name":"acme"}}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			docs, err := readAllDocs(t, []byte(`{"id":"a","traceId":"b","startTime":"2026-03-02T10:00:00Z","statusMessage":null,"type":"TOOL","metadata":`+metadata+`}`))
+			require.NoError(t, err)
+			rs := docs[0].Traces.ResourceSpans().At(0)
+			assert.Equal(t, map[string]any{"service.name": "s"}, rs.Resource().Attributes().AsRaw())
+			assert.Equal(t, "acme", rs.ScopeSpans().At(0).Scope().Name())
+			assert.Equal(t, map[string]any{
+				"gen_ai.tool.name": "x", "langfuse.observation.type": "tool", "langfuse.observation.id": "a", "langfuse.trace.id": "b",
+			}, rs.ScopeSpans().At(0).Spans().At(0).Attributes().AsRaw())
+		})
+	}
+	for _, own := range []string{`{"attributes":"mine"}`, `{"attributes":[1]}`, `"text"`, `7`, `{"attributes":{},"scope":{"name":5}}`, `{"attributes":{},"resourceAttributes":"x"}`} {
+		docs, err := readAllDocs(t, []byte(`{"id":"a","trace_id":"b","start_time":"2026-03-02T10:00:00Z","status_message":null,"metadata":`+own+`}`))
+		require.NoError(t, err, own)
+		kept, ok := docs[0].Traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().Get("langfuse.observation.metadata")
+		assert.True(t, ok && kept.Str() != "", own)
+	}
+}
+
 // FuzzForeign: a document of any format is read or refused with a place, and
 // what was read survives as OTLP.
 func FuzzForeign(f *testing.F) {

@@ -49,7 +49,7 @@ type goSpanJSON struct {
 		Attributes  []goAttribute
 	}
 	Status struct {
-		Code        string
+		Code        json.RawMessage
 		Description string
 	}
 	DroppedAttributes      uint32
@@ -90,7 +90,7 @@ func (s *goSpanJSON) put(span ptrace.Span) error {
 	if s.SpanKind >= 0 && s.SpanKind <= int32(ptrace.SpanKindConsumer) {
 		span.SetKind(ptrace.SpanKind(s.SpanKind))
 	}
-	setStatus(span, s.Status.Code, s.Status.Description)
+	setStatus(span, goStatus(s.Status.Code), s.Status.Description)
 	goAttributes(span.Attributes(), s.Attributes)
 	span.SetDroppedAttributesCount(s.DroppedAttributes)
 	span.SetDroppedEventsCount(s.DroppedEvents)
@@ -114,6 +114,19 @@ func (s *goSpanJSON) put(span ptrace.Span) error {
 		goAttributes(link.Attributes(), l.Attributes)
 	}
 	return nil
+}
+
+// goStatus is the name of a status. Where the exporter had no pointer to it, it is
+// a number, in the order that is Go's own.
+func goStatus(raw json.RawMessage) string {
+	switch code := textOf(raw); code {
+	case "1":
+		return "ERROR"
+	case "2":
+		return "OK"
+	default:
+		return code
+	}
 }
 
 func goAttributes(to pcommon.Map, list []goAttribute) {

@@ -133,9 +133,8 @@ func readObservation(raw json.RawMessage) (*langfuseJSON, error) {
 
 // langfuseOrigin is what Langfuse keeps of a span that came as OTLP.
 type langfuseOrigin struct {
-	Attributes json.RawMessage `json:"attributes"`
-	Resource   json.RawMessage `json:"resourceAttributes"`
-	Scope      scopeJSON       `json:"scope"`
+	Attributes, Resource json.RawMessage
+	Scope                scopeJSON
 }
 
 func (d *Document) putObservation(o *langfuseJSON, t *langfuseTraceJSON) error {
@@ -177,22 +176,35 @@ func (d *Document) putObservation(o *langfuseJSON, t *langfuseTraceJSON) error {
 	return nil
 }
 
-// originOf is the span that Langfuse received, if it came as OTLP.
+// originOf is the span that Langfuse received, if it came as OTLP. Exports write
+// the members of the metadata, or all of it, as objects or as text.
 func originOf(metadata json.RawMessage) *langfuseOrigin {
-	if given(metadata) && metadata[0] == '"' {
-		metadata = json.RawMessage(text(metadata))
-	}
-	var from langfuseOrigin
-	// Anything else in the metadata is the user's own.
-	if !json.Valid(metadata) || json.Unmarshal(metadata, &from) != nil || !given(from.Attributes) {
+	metadata = untext(metadata)
+	if !given(metadata) || metadata[0] != '{' {
 		return nil
 	}
-	for _, raw := range []json.RawMessage{from.Attributes, from.Resource} {
-		if given(raw) && raw[0] != '{' {
-			return nil
-		}
+	members := objectMembers(metadata)
+	from := langfuseOrigin{Attributes: untext(members["attributes"]), Resource: untext(members["resourceAttributes"])}
+	// Anything else in the metadata is the user's own.
+	if !given(from.Attributes) || from.Attributes[0] != '{' || given(from.Resource) && from.Resource[0] != '{' {
+		return nil
+	}
+	if scope := untext(members["scope"]); given(scope) && read(scope, &from.Scope) != nil {
+		return nil
 	}
 	return &from
+}
+
+// untext is the JSON in a text, or the value itself where there is none.
+func untext(raw json.RawMessage) json.RawMessage {
+	if !given(raw) || raw[0] != '"' {
+		return raw
+	}
+	inner := []byte(strings.TrimSpace(text(raw)))
+	if !json.Valid(inner) {
+		return raw
+	}
+	return inner
 }
 
 // putIDs keeps the ids that Langfuse knows beside those that had to be derived.
