@@ -40,8 +40,8 @@ type Failure struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Attributor attributes failures by the built-in table and a [Config]. It is safe
-// for concurrent use.
+// Attributor attributes failures by the built-in table and a [Config]; nil does so
+// by the table alone. It is safe for concurrent use.
 type Attributor struct {
 	rules    []rule
 	approval []string
@@ -95,6 +95,9 @@ func (a *Attributor) Tape(t *tape.Tape) {
 // of the last run that went well, nil when there is none: a failing tool whose
 // schema differs from the one there is a schema mismatch.
 func (a *Attributor) Examine(t, good *tape.Tape) Report {
+	if a == nil {
+		a = builtin
+	}
 	r := Report{Records: []Failure{}}
 	e := newExamination(a, t, good)
 	failed := map[int]int{}

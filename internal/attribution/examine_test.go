@@ -112,6 +112,10 @@ func TestReports(t *testing.T) {
 	assert.Nil(t, builtin.Examine(tp, nil).Run)
 	assert.Nil(t, builtin.Examine(&tape.Tape{}, nil).Run)
 	assert.NotNil(t, builtin.Examine(&tape.Tape{}, nil).Records)
+
+	var none *Attributor
+	none.Tape(tp)
+	assert.Equal(t, PermissionDenied, tp.Records[0].FailureClass, "no attributor is the built-in one")
 }
 
 func TestWhatARecorderSaysStandsWhereNothingElseIsKnown(t *testing.T) {

@@ -38,6 +38,10 @@ func readID(raw json.RawMessage, id []byte) error {
 	if s == "" {
 		return nil
 	}
+	if len(s) > 4*len(id) {
+		// Digits without end would cost time without end.
+		return fmt.Errorf("%q is too long for an id of %d bytes", clip(s), len(id))
+	}
 	digits, prefixed := strings.CutPrefix(strings.ToLower(s), "0x")
 	switch {
 	case wholeNumber, !prefixed && len(s) > 2*len(id) && isDecimal(s):
@@ -109,7 +113,7 @@ func readTime(raw json.RawMessage) (pcommon.Timestamp, error) {
 			case err != nil:
 			case t.IsZero():
 				return 0, nil
-			case t.Unix() >= 0 && t.Year() < 2500:
+			case t.Unix() >= 0 && t.Year() < 2262:
 				return pcommon.NewTimestampFromTime(t), nil
 			}
 		}

@@ -35,7 +35,7 @@ func TestIDsAsProgramsPrintThem(t *testing.T) {
 		require.NoError(t, err, in)
 		assert.Equal(t, want, hex.EncodeToString(id[:]), in)
 	}
-	for _, in := range []string{`"span-1"`, `18446744073709551616`, `"18446744073709551616"`, `-1`, `1.5`, `true`, `{}`, `"0x"+1`, `"zz"`, `"0x11223344556677889"`} {
+	for _, in := range []string{`"span-1"`, `18446744073709551616`, `"18446744073709551616"`, `-1`, `1.5`, `true`, `{}`, `"0x"+1`, `"zz"`, `"0x11223344556677889"`, strings.Repeat("9", 1<<20)} {
 		_, err := readSpanID(json.RawMessage(in))
 		assert.Error(t, err, in)
 	}
@@ -76,7 +76,7 @@ func TestTimesAsProgramsPrintThem(t *testing.T) {
 	}
 	for _, in := range []string{
 		`"noon"`, `true`, `{}`, `[1]`, `[1,"x"]`, `[1,{}]`, `-5`, `1e400`, `"1e999999999"`, `[1e999999999,0]`, `1e-999999999`, `"NaN"`, `"Inf"`, `"1/3"`, `"0x10"`,
-		`"1969-12-31T23:59:59Z"`, `"9999-01-01T00:00:00Z"`, `1e25`, `[18446744073,18446744073709551615]`,
+		`"1969-12-31T23:59:59Z"`, `"9999-01-01T00:00:00Z"`, `"2262-06-01T00:00:00Z"`, `1e25`, `[18446744073,18446744073709551615]`,
 	} {
 		_, err := readTime(json.RawMessage(in))
 		assert.Error(t, err, in)
@@ -186,7 +186,7 @@ func TestJaegerTagsKeepTheirTypes(t *testing.T) {
 func TestSpansOfTheJavaScriptSDK(t *testing.T) {
 	docs, err := readAllDocs(t, []byte(`{"_spanContext":{"traceId":"`+traceHex+`","spanId":"`+spanHex+`"},"parentSpanId":"00f067aa0ba902b7","name":"x","kind":2,
 		"startTime":[1772445600,1],"endTime":[1772445600,9],"attributes":{"a":"b"},"status":{"code":1},"resource":{"_attributes":{"service.name":"s"}}}
-		{"traceId":"`+traceHex+`","spanId":"`+spanHex+`","name":"y","kind":0,"startTime":"2026-03-02T10:00:00Z","status":{"code":2,"message":"bad"}}`))
+		{"traceId":"`+traceHex+`","spanId":"`+spanHex+`","name":"y","kind":"SERVER","startTime":"2026-03-02T10:00:00Z","status":{"code":2,"message":"bad"}}`))
 	require.NoError(t, err)
 	require.Len(t, docs, 2)
 	span := docs[0].Traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
@@ -196,6 +196,7 @@ func TestSpansOfTheJavaScriptSDK(t *testing.T) {
 	assert.Equal(t, "00f067aa0ba902b7", span.ParentSpanID().String())
 	second := docs[1].Traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0)
 	assert.Equal(t, "bad", second.Status().Message())
+	assert.Equal(t, ptrace.SpanKindServer, second.Kind(), "kinds may be named")
 	assert.Zero(t, second.EndTimestamp(), "an end that nobody wrote is not made up")
 }
 

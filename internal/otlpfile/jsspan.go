@@ -41,7 +41,7 @@ type jsSpanJSON struct {
 	ParentSpanID  json.RawMessage `json:"parentSpanId"`
 	ParentContext *jsContext      `json:"parentSpanContext"`
 	Name          string          `json:"name"`
-	Kind          json.Number     `json:"kind"`
+	Kind          json.RawMessage `json:"kind"`
 	Timestamp     json.RawMessage `json:"timestamp"`
 	Duration      json.RawMessage `json:"duration"`
 	Start         json.RawMessage `json:"startTime"`
@@ -103,13 +103,7 @@ func (s *jsSpanJSON) put(span ptrace.Span) error {
 		return err
 	}
 	span.SetName(s.Name)
-	kind, err := small(s.Kind)
-	if err != nil {
-		return in("kind", err)
-	}
-	if s.Kind != "" && kind <= 4 {
-		span.SetKind(ptrace.SpanKind(kind + 1))
-	}
+	span.SetKind(jsKind(s.Kind))
 	code, err := small(s.Status.Code)
 	if err != nil {
 		return in("status.code", err)
@@ -132,6 +126,15 @@ func (s *jsSpanJSON) put(span ptrace.Span) error {
 		return err
 	}
 	return elements("links", s.Links, func(raw json.RawMessage) error { return jsLink(span.Links().AppendEmpty(), raw) })
+}
+
+// jsKind reads a kind, by its number or its name.
+func jsKind(raw json.RawMessage) ptrace.SpanKind {
+	name := textOf(raw)
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < int(ptrace.SpanKindConsumer) {
+		return ptrace.SpanKind(n + 1)
+	}
+	return spanKind(name)
 }
 
 // putTimes prefers the timestamp, which only the console exporter has.

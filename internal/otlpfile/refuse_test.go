@@ -50,7 +50,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		"a Python time":      {`{"name":"a","context":{"trace_id":"0x1","span_id":"0x2"},"start_time":"yesterday"}`, `in.json:1: document 1: start_time: "yesterday" is not a time`, nil},
 		"Python attributes":  {`{"name":"a","context":{"trace_id":"0x1","span_id":"0x2"},"attributes":[1]}`, `in.json:1: document 1: attributes: want an object, found an array`, nil},
 		"a rounded id":       {`{"name":"a","context":{"trace_id":1.3e38,"span_id":"0x2"}}`, `in.json:1: document 1: context.trace_id: "1.3e38" is no number of 16 bytes`, nil},
-		"a JS kind":          {`{"name":"a","traceId":"1","id":"2","timestamp":1,"kind":-1}`, `in.json:1: document 1: kind: "-1" is not a small whole number`, nil},
+		"a JS status":        {`{"name":"a","traceId":"1","id":"2","timestamp":1,"status":{"code":-1}}`, `in.json:1: document 1: status.code: "-1" is not a small whole number`, nil},
 		"a Go event":         {`{"SpanContext":{"TraceID":"1","SpanID":"2"},"Events":[{"Time":"x"}]}`, `in.json:1: document 1: Events[0].Time: "x" is not a time`, nil},
 		"Langfuse ids only":  {`{"id":"t","observations":["a"]}`, "in.json:1: document 1: observations[0]: only the ids of the observations are here: fetch the trace by its id", nil},
 		"Langfuse of none":   {`{"id":"t","observations":[]}`, "in.json:1: document 1: not a trace export: a Langfuse trace without observations", ErrFormat},
