@@ -107,7 +107,7 @@ func contentOf(v pcommon.Value, enc encoding) Content {
 // contentText reads content that came as text.
 func contentText(text string, enc encoding) Content {
 	if body, ok := parseBody(text); ok {
-		return Content{Body: body, Grade: Exact}
+		return Content{Body: body, Value: value.Str(text), Grade: Exact}
 	}
 	if why, redacted, ok := placeholder(text); ok {
 		c := Content{Why: why}

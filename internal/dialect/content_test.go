@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -80,6 +81,24 @@ func TestDroppedAttributesAreNamed(t *testing.T) {
 	gaps := one(t, span).Manifest.Gaps
 	require.NotEmpty(t, gaps)
 	assert.Contains(t, gaps[0].Why, "dropped at a limit")
+}
+
+func TestACallWhoseOperationWasDroppedIsKnownByTheNameOfItsSpan(t *testing.T) {
+	call := sp{id: 2, up: 1, from: 1, to: 2, name: "execute_tool search", dropped: 40, attrs: attrs{"gen_ai.tool.call.result": `"r"`}}
+	model := sp{id: 3, up: 1, from: 3, to: 4, name: "chat gpt-4.1", kind: ptrace.SpanKindClient, dropped: 40}
+	spans := []sp{agentSpan(1, 0, 9), call, model,
+		{id: 4, up: 1, from: 5, to: 6, name: "chat room", dropped: 40},
+		{id: 5, up: 1, from: 5, to: 6, name: "execute_tool search"},
+	}
+	tp := one(t, spans...)
+	require.Len(t, tp.Records, 2)
+	assert.Equal(t, "search", tp.Records[0].Tool)
+	assert.JSONEq(t, `"r"`, string(tp.Records[0].Result))
+	assert.Equal(t, tape.KindModel, tp.Records[1].Kind)
+	for _, g := range tp.Manifest.Gaps {
+		assert.Equal(t, countFix, g.Fix)
+	}
+	assert.Len(t, tp.Manifest.Gaps, 3)
 }
 
 func TestPlaceholdersAreNoValues(t *testing.T) {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/fidelity"
 )
 
 // FuzzTranslate puts hostile values into real spans: any attribute of any span
@@ -36,11 +39,87 @@ func FuzzTranslate(f *testing.F) {
 			}
 		}
 		want := jsonl(t, Translate(td, Options{}))
+		for _, r := range Runs(td, plog.NewLogs(), Options{Lean: true}) {
+			for rec := range r.Each() {
+				if line, err := rec.MarshalJSON(); err != nil || !json.Valid(line) {
+					t.Fatalf("a lean record is no line: %v", err)
+				}
+			}
+		}
 		again := deliver(td, rand.New(rand.NewPCG(1, uint64(len(text)))))
 		if got := jsonl(t, Translate(again, Options{})); got != want {
 			t.Fatalf("another delivery gives another tape:\n%s\n%s", want, got)
 		}
 	})
+}
+
+// FuzzTranslateLogs does the same to the log records of agents that write logs
+// alone, with their traces and without.
+func FuzzTranslateLogs(f *testing.F) {
+	var all []fidelity.Case
+	for _, c := range recordings(f) {
+		switch c.Name {
+		case "codex", "claude_code", "gemini_cli":
+			all = append(all, c)
+		}
+	}
+	for i, text := range []string{"", "codex.tool_result", "api_request", "gemini_cli.api_error", `{"a":`, "429", "-1", "1e300", "\xff", "sess-7f3a", "2026-03-02T10:00:00Z"} {
+		f.Add(uint8(i), uint16(i), uint16(i*3), uint8(i), text, i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, recording uint8, at, attribute uint16, how uint8, text string, traces bool) {
+		c := all[int(recording)%len(all)]
+		ld, td := plog.NewLogs(), ptrace.NewTraces()
+		c.Logs.CopyTo(ld)
+		if traces {
+			td = c.Traces
+		}
+		mutateLog(ld, int(at), int(attribute), how, text)
+		tapes := TranslateWithLogs(td, ld, Options{})
+		want := jsonl(t, tapes)
+		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+			if line != "" && !json.Valid([]byte(line)) {
+				t.Fatalf("no line of a tape: %s", line)
+			}
+		}
+		again := deliverLogs(ld, rand.New(rand.NewPCG(1, uint64(len(text)))))
+		if got := jsonl(t, TranslateWithLogs(td, again, Options{})); got != want {
+			t.Fatalf("another delivery gives another tape:\n%s\n%s", want, got)
+		}
+	})
+}
+
+// mutateLog changes one attribute of one log record.
+func mutateLog(ld plog.Logs, at, attribute int, how uint8, text string) {
+	var records []plog.LogRecord
+	for _, rl := range ld.ResourceLogs().All() {
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, r := range sl.LogRecords().All() {
+				records = append(records, r)
+			}
+		}
+	}
+	r := records[at%len(records)]
+	var keys []string
+	for key := range r.Attributes().All() {
+		keys = append(keys, key)
+	}
+	v, _ := r.Attributes().Get(keys[attribute%len(keys)])
+	switch how % 6 {
+	case 0:
+		v.SetStr(text)
+	case 1:
+		v.SetEmptyBytes().FromRaw([]byte(text))
+	case 2:
+		v.SetDouble(float64(len(text)) * 1e300)
+	case 3:
+		v.SetEmptySlice().AppendEmpty().SetStr(text)
+	case 4:
+		r.Attributes().Remove(keys[attribute%len(keys)])
+	case 5:
+		r.SetTimestamp(0)
+		r.SetEventName(text)
+		v.SetStr(text)
+	}
 }
 
 // mutate changes one attribute of one span.

@@ -132,6 +132,7 @@ func (r *run) logNodes() []*node {
 	var order []pcommon.SpanID
 	for _, l := range r.logs {
 		c, ok := readLog(l)
+		c.trust(r.opts)
 		if !ok {
 			if _, spanned := r.byID[l.Span]; !l.Span.IsEmpty() && !spanned {
 				if messages[l.Span] == nil {

@@ -96,7 +96,7 @@ func (logfire) Kind(s *Span) (Kind, bool) {
 }
 
 func (logfire) Read(s *Span) Call {
-	c := Call{Fix: "logfire.configure(scrubbing=False) and content capture of the integration"}
+	c := Call{Fix: "logfire.configure(scrubbing=False) and content capture of the integration", Conversation: s.Str("group_id")}
 	kind, _ := (logfire{}).Kind(s)
 	switch {
 	case s.Scope.Name() == "logfire.mcp":
@@ -109,7 +109,11 @@ func (logfire) Read(s *Span) Call {
 		c.Args, _ = decodeArgs(s.content(jsonText, "input"))
 		c.setResult(decodeResult(s.content(jsonText, "output"), false))
 		if e := s.Value("error"); e.Truthy() {
-			c.Fail = &Failure{Message: firstOf(e.At("message").Str(), e.Str(), e.JSON()), Evidence: "attribute"}
+			text := firstOf(e.At("message").Str(), e.Str(), e.JSON())
+			if cause := e.At("data").At("error").Str(); cause != "" {
+				text += ": " + cause
+			}
+			c.Fail = &Failure{Message: text, Evidence: "attribute"}
 		}
 	case kind == KindModel:
 		c.Tool = "chat"

@@ -61,6 +61,7 @@ func newRun(g *group, opts *Options) *run {
 		s.history = shared
 		n := &slab[i]
 		*n = node{Span: s, call: read(s), start: int64(s.StartTimestamp()), end: int64(s.EndTimestamp())}
+		n.call.trust(opts)
 		if n.call != nil {
 			n.kind = n.call.Kind
 			n.ids = []pcommon.SpanID{s.SpanID()}

@@ -143,6 +143,9 @@ func (s *Span) scan() {
 		}
 	}
 	m.toolCall = toolName && callID
+	if m.op == "" && s.DroppedAttributesCount() > 0 {
+		m.op = operationOf(s.Name(), s.Kind())
+	}
 }
 
 // conversationRank orders the attributes that name a conversation, the surest
@@ -268,4 +271,18 @@ func jsonMember(text, name, v string) bool {
 	rest, ok := strings.CutPrefix(rest, ":")
 	rest = strings.TrimLeft(rest, " ")
 	return ok && len(rest) >= len(v)+2 && rest[0] == '"' && rest[1:1+len(v)] == v && rest[1+len(v)] == '"'
+}
+
+// operationOf is the operation in the name of a span. Limits on the number of
+// attributes drop the oldest, which is the operation.
+func operationOf(name string, kind ptrace.SpanKind) string {
+	op, _, ok := strings.Cut(name, " ")
+	switch {
+	case !ok:
+	case op == "execute_tool", op == "invoke_agent":
+		return op
+	case kind == ptrace.SpanKindClient && (op == "chat" || op == "generate_content" || op == "text_completion" || op == "embeddings"):
+		return op
+	}
+	return ""
 }

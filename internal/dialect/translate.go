@@ -20,6 +20,11 @@ type Options struct {
 	Trigger tape.Trigger
 	// Config is what the user says; nil is [DefaultConfig].
 	Config *Config
+	// References are the digests of bodies that were moved out of the spans and are
+	// not back. A text that looks like a reference to any other is a text.
+	References map[string]bool
+	// Attribution finds the causes of failures; nil is the built-in table.
+	Attribution *attribution.Attributor
 	// Lean leaves the requests and answers of model calls out of the records, in
 	// which every call repeats the conversation before it. All else is as
 	// without it, keys and gaps too; [Run.Each] writes them one at a time.
@@ -117,7 +122,11 @@ func (r *run) translate() Run {
 		}
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
-	attribution.Tape(t)
+	if r.opts.Attribution != nil {
+		r.opts.Attribution.Tape(t)
+	} else {
+		attribution.Tape(t)
+	}
 	for _, n := range r.nodes {
 		if n.Span != nil {
 			facts.Spans++
