@@ -150,15 +150,20 @@ func TestDeepNestingIsBounded(t *testing.T) {
 
 func TestBodiesAreKeptByReference(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
-	tp := one(t, tool(1, 0, 0, 1, "x", attrs{
+	call := tool(1, 0, 0, 1, "x", attrs{
 		"gen_ai.tool.call.arguments": "{}",
 		"gen_ai.tool.call.result":    "tape-blob:sha256:" + sum + ":70000:application/json",
-	}))
+	})
+	tp := oneWith(t, Options{References: map[string]bool{sum: true}}, call)
 	r := tp.Records[0]
 	assert.Equal(t, []tape.Body{{SHA256: sum, Bytes: 70000, MediaType: "application/json"}}, r.Bodies)
 	assert.Nil(t, r.Result)
 	assert.Equal(t, tape.FidelityExact, r.Fidelity)
 	assert.True(t, tp.Manifest.Complete)
+
+	r = one(t, call).Records[0]
+	assert.Empty(t, r.Bodies, "a text that only looks like a reference is the text it is")
+	assert.JSONEq(t, `"tape-blob:sha256:`+sum+`:70000:application/json"`, string(r.Result))
 	for _, text := range []string{"tape-blob:sha256:xyz:1:a", "tape-blob:sha256:" + sum + ":-1:a", "tape-blob:sha256:" + sum} {
 		_, ok := parseBody(text)
 		assert.False(t, ok, text)
@@ -166,17 +171,18 @@ func TestBodiesAreKeptByReference(t *testing.T) {
 }
 
 func TestArgumentsByReferenceKeepTheKeyOfWhoSawThem(t *testing.T) {
+	known := Options{References: map[string]bool{strings.Repeat("cd", 32): true}}
 	ref := "tape-blob:sha256:" + strings.Repeat("cd", 32) + ":70000:application/json"
-	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": ref, "tape.key": "x:0123456789ab"})).Records[0]
+	r := oneWith(t, known, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": ref, "tape.key": "x:0123456789ab"})).Records[0]
 	assert.Equal(t, "x:0123456789ab", r.Key)
 	assert.Equal(t, "args", r.Bodies[0].Of)
-	r = one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.result": ref})).Records[0]
+	r = oneWith(t, known, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.result": ref})).Records[0]
 	key, err := tape.Key("x", []byte("null"))
 	require.NoError(t, err)
 	assert.Equal(t, key, r.Key)
 
 	span := chat(2, 1, 1, 5, ref, ref)
-	r = one(t, agentSpan(1, 0, 9), span).Records[0]
+	r = oneWith(t, known, agentSpan(1, 0, 9), span).Records[0]
 	require.Len(t, r.Bodies, 2)
 	assert.Nil(t, r.Args)
 	assert.Nil(t, r.Result)

@@ -91,7 +91,12 @@ func traces(t testing.TB, spans ...sp) ptrace.Traces {
 // one is the only tape of some spans.
 func one(t testing.TB, spans ...sp) *tape.Tape {
 	t.Helper()
-	tapes := Translate(traces(t, spans...), Options{})
+	return oneWith(t, Options{}, spans...)
+}
+
+func oneWith(t testing.TB, opts Options, spans ...sp) *tape.Tape {
+	t.Helper()
+	tapes := Translate(traces(t, spans...), opts)
 	require.Len(t, tapes, 1)
 	return tapes[0]
 }

@@ -122,11 +122,7 @@ func (r *run) translate() Run {
 		}
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
-	if r.opts.Attribution != nil {
-		r.opts.Attribution.Tape(t)
-	} else {
-		attribution.Tape(t)
-	}
+	r.opts.Attribution.Tape(t)
 	for _, n := range r.nodes {
 		if n.Span != nil {
 			facts.Spans++
