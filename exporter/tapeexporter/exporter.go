@@ -41,9 +41,10 @@ func (e *tapeExporter) start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	e.archive = archive.New(ext.Store(), archive.Options{
-		Class:     ext.Class,
-		Scrubber:  scrub.New(redact.Default()),
-		Permanent: consumererror.IsPermanent,
+		Class:       ext.Class,
+		Translation: ext.Translation(),
+		Scrubber:    scrub.New(redact.Default()),
+		Permanent:   consumererror.IsPermanent,
 	})
 	if !e.cfg.HTTP.HasValue() {
 		return nil

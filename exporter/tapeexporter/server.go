@@ -36,9 +36,10 @@ func serveAPI(
 	ext tapestore.Extension,
 ) (*apiServer, error) {
 	handler := api.New(ext.Store(), api.Options{
-		Pending: ext.Pending,
-		Logger:  settings.Logger,
-		Subject: subject,
+		Pending:     ext.Pending,
+		Translation: ext.Translation(),
+		Logger:      settings.Logger,
+		Subject:     subject,
 		Observe: func(r *http.Request, endpoint string, status int) {
 			telemetry.TapeExporterAPIRequests.Add(r.Context(), 1, metric.WithAttributes(
 				attribute.String("endpoint", endpoint), attribute.Int("status", status)))

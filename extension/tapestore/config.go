@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/tapedeck/tapedeck/internal/attribution"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"go.opentelemetry.io/collector/component"
 )
 
@@ -13,6 +15,12 @@ import (
 type Config struct {
 	// Directory is the store in a local directory.
 	Directory DirectoryConfig `mapstructure:"directory"`
+	// Translation says what spans do not: which attributes hold what, which tools
+	// have side effects, which results are failures. It is here, because whoever
+	// decides about a run and whoever rebuilds its tape must read it alike.
+	Translation dialect.Config `mapstructure:"translation"`
+	// Attribution extends the rules by which failures get their class.
+	Attribution attribution.Config `mapstructure:"attribution"`
 
 	// prevent unkeyed literal initialization
 	_ struct{}
@@ -39,7 +47,10 @@ func (c *Config) Validate() error {
 }
 
 func createDefaultConfig() component.Config {
-	return &Config{Directory: DirectoryConfig{Path: defaultPath()}}
+	return &Config{
+		Directory:   DirectoryConfig{Path: defaultPath()},
+		Translation: *dialect.DefaultConfig(),
+	}
 }
 
 // defaultPath is where a service of the system keeps its state.

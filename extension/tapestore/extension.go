@@ -2,10 +2,13 @@ package tapestore
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore/internal/metadata"
+	"github.com/tapedeck/tapedeck/internal/attribution"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/dir"
 	"github.com/tapedeck/tapedeck/tape"
@@ -23,10 +26,11 @@ const (
 )
 
 type storeExtension struct {
-	cfg       *Config
-	logger    *zap.Logger
-	telemetry *metadata.TelemetryBuilder
-	store     atomic.Pointer[store.Store]
+	cfg         *Config
+	logger      *zap.Logger
+	telemetry   *metadata.TelemetryBuilder
+	translation dialect.Options
+	store       atomic.Pointer[store.Store]
 
 	mu      sync.RWMutex
 	pending map[int]func(traceID string) bool
@@ -43,11 +47,16 @@ func newExtension(set extension.Settings, cfg *Config) (*storeExtension, error) 
 	if err != nil {
 		return nil, err
 	}
+	attributor, err := attribution.New(cfg.Attribution)
+	if err != nil {
+		return nil, fmt.Errorf("attribution: %w", err)
+	}
 	return &storeExtension{
-		cfg:       cfg,
-		logger:    set.Logger,
-		telemetry: telemetry,
-		pending:   map[int]func(string) bool{},
+		cfg:         cfg,
+		logger:      set.Logger,
+		telemetry:   telemetry,
+		translation: dialect.Options{Config: &cfg.Translation, Attribution: attributor},
+		pending:     map[int]func(string) bool{},
 	}, nil
 }
 
@@ -87,6 +96,9 @@ func (e *storeExtension) damaged(name string, err error) {
 
 // Store implements Extension.
 func (e *storeExtension) Store() *store.Store { return e.store.Load() }
+
+// Translation implements Extension.
+func (e *storeExtension) Translation() dialect.Options { return e.translation }
 
 // Class implements Extension.
 func (e *storeExtension) Class(row tape.Row) string { return DefaultClass(row) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/tape"
 	"go.opentelemetry.io/collector/component"
@@ -19,6 +20,8 @@ type Extension interface {
 	// Class names the retention rule that takes a kept run: the folder its
 	// fragments and bodies go to.
 	Class(row tape.Row) string
+	// Translation says how spans become tapes, for all components alike.
+	Translation() dialect.Options
 	// RegisterPending adds a source that knows which runs are still open: it is
 	// asked with trace ids of 32 lower-case hex digits, from any goroutine,
 	// until unregister is called.

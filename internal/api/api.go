@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"go.uber.org/zap"
 )
@@ -33,6 +34,8 @@ type Options struct {
 	// Observe is told of each answered request: which endpoint (list, tape,
 	// trace, delete, blob, other) and which status.
 	Observe func(r *http.Request, endpoint string, status int)
+	// Translation says how spans become tapes.
+	Translation dialect.Options
 	// Now is the clock against which since=24h is understood; nil is time.Now.
 	Now func() time.Time
 }

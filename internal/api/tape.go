@@ -22,7 +22,7 @@ func (s *server) tape(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, err := rebuild.Tape(r.Context(), s.store, id, rebuild.Options{BodiesByRef: byRef})
+	t, err := rebuild.Tape(r.Context(), s.store, id, rebuild.Options{BodiesByRef: byRef, Translation: s.opts.Translation})
 	if err != nil {
 		return s.absent(r, id, err)
 	}

@@ -87,7 +87,9 @@ func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdi
 	logfold.Fold(p.td, p.ld)
 	td := p.td
 	v.redacted = r.deps.Scrubber.Traces(td)
-	runs := dialect.Runs(td, plog.NewLogs(), dialect.Options{Trigger: trigger})
+	opts := r.deps.Translation
+	opts.Trigger = trigger
+	runs := dialect.Runs(td, plog.NewLogs(), opts)
 	if len(runs) == 0 {
 		return td, v, &tape.Tape{}
 	}

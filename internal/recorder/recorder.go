@@ -25,6 +25,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
@@ -79,6 +80,8 @@ type Deps struct {
 	Permanent func(error) bool
 	Telemetry Telemetry
 	Now       func() time.Time
+	// Translation says how spans become tapes.
+	Translation dialect.Options
 
 	// CarryPolicy puts the rules of a redaction policy that is not the default one
 	// on the first resource of each request, for want of a store to keep them in.

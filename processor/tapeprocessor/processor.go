@@ -84,6 +84,7 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 			return fmt.Errorf("storage: %w", err)
 		}
 		deps.Bodies = bodies{storage}
+		deps.Translation = storage.Translation()
 		// Whoever replays a tape redacts live arguments by the rules of its spans.
 		if err := storage.Store().PutPolicy(ctx, p.scrubber.Policy().Manifest()); err != nil {
 			return fmt.Errorf("storage: %w", err)

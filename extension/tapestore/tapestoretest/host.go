@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/storetest"
 	"github.com/tapedeck/tapedeck/tape"
@@ -57,6 +58,8 @@ func (*extension) Start(context.Context, component.Host) error { return nil }
 func (*extension) Shutdown(context.Context) error { return nil }
 
 func (e *extension) Store() *store.Store { return e.store }
+
+func (*extension) Translation() dialect.Options { return dialect.Options{} }
 
 func (*extension) Class(row tape.Row) string { return tapestore.DefaultClass(row) }
 

@@ -38,6 +38,8 @@ import (
 type Options struct {
 	// Class names the class that takes a kept run.
 	Class func(tape.Row) string
+	// Translation says how spans become tapes.
+	Translation dialect.Options
 	// Scrubber redacts spans that nobody has redacted before.
 	Scrubber *scrub.Scrubber
 	// Permanent reports errors of the backend that will not go away; nil means
@@ -226,7 +228,7 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 		return tape.Row{}, err
 	}
 	row := tape.Row{TraceID: id}
-	for _, run := range dialect.Runs(whole, plog.NewLogs(), dialect.Options{}) {
+	for _, run := range dialect.Runs(whole, plog.NewLogs(), a.opts.Translation) {
 		if r := run.Row(); r.TraceID == id {
 			row = r
 		}

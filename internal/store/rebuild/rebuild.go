@@ -42,6 +42,8 @@ func Traces(ctx context.Context, st *store.Store, traceID string) (*Stored, erro
 type Options struct {
 	// BodiesByRef leaves large bodies out and names them by their hash.
 	BodiesByRef bool
+	// Translation says how spans become tapes.
+	Translation dialect.Options
 }
 
 // Tape rebuilds the tape of a run. Errors are those of [Traces].
@@ -54,7 +56,7 @@ func Tape(ctx context.Context, st *store.Store, traceID string, opts Options) (*
 	if err != nil {
 		return nil, err
 	}
-	t := translate(stored)
+	t := translate(stored, opts.Translation)
 	t.Manifest.Redaction = policy
 	if !opts.BodiesByRef {
 		bodyGaps(t, stored.Missing)
@@ -91,13 +93,17 @@ func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*St
 	return &Stored{Run: run, Missing: missing}, nil
 }
 
-func translate(stored *Stored) *tape.Tape {
+func translate(stored *Stored, opts dialect.Options) *tape.Tape {
+	opts.References = make(map[string]bool, len(stored.Missing))
+	for _, ref := range stored.Missing {
+		opts.References[ref.SHA256] = true
+	}
 	for _, rs := range stored.Traces.ResourceSpans().All() {
 		// These are ours and say nothing about the resource.
 		rs.Resource().Attributes().Remove(attr.Redaction)
 		rs.Resource().Attributes().Remove(attr.RedactionRules)
 	}
-	for _, t := range dialect.Translate(stored.Traces, dialect.Options{}) {
+	for _, t := range dialect.Translate(stored.Traces, opts) {
 		if t.Manifest != nil && t.Manifest.TraceID == stored.TraceID {
 			return t
 		}
