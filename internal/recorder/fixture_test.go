@@ -13,6 +13,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
@@ -232,6 +233,7 @@ type counts struct {
 	decided                                                   map[string]int
 	redacted                                                  map[string]int
 	bodies, bodyFailures, retried                             int
+	examined, replays                                         int
 }
 
 func (c *counts) add(p *int, a Amount, records *int) {
@@ -267,6 +269,15 @@ func (c *counts) Decided(o tape.Outcome, tr tape.Trigger, _ bool) {
 		c.decided = map[string]int{}
 	}
 	c.decided[string(o)+" "+string(tr)]++
+}
+
+func (c *counts) Examined(r doctor.Report) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.examined++
+	if r.Replays {
+		c.replays++
+	}
 }
 
 func (c *counts) Redacted(m map[string]int) {

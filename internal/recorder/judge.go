@@ -13,6 +13,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/logfold"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/scrub"
@@ -31,6 +32,9 @@ type verdict struct {
 	// some.
 	amount Amount
 
+	// report says how far the tape can be replayed; nil where there is no call.
+	report *doctor.Report
+
 	redacted  scrub.Stats
 	offloaded offload.Stats
 }
@@ -38,6 +42,9 @@ type verdict struct {
 // count reports a decision that was handed on.
 func (v verdict) count(t Telemetry) {
 	t.Decided(v.row.Outcome, v.row.Trigger, v.fate == stateKept)
+	if v.report != nil {
+		t.Examined(*v.report)
+	}
 	v.countContent(t)
 }
 
@@ -101,6 +108,8 @@ func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdi
 		v.row.Outcome = ""
 		return td, v, t
 	}
+	report := doctor.Examine(t)
+	v.report = &report
 	v.row.Decided = r.deps.Now().UTC().Format(time.RFC3339Nano)
 	if cutShort(trigger) && !rooted {
 		v.row.Outcome = tape.OutcomeIncomplete

@@ -283,6 +283,16 @@ func TestRunsWithoutCallsAreLetGoOrPassedOn(t *testing.T) {
 	f.balanced()
 }
 
+func TestADecisionSaysHowFarItsTapeReplays(t *testing.T) {
+	f := newFixture(t, nil)
+	f.add(tool(1, 2, 1), agent(1, 1))
+	f.add(tool(2, 2, 1, func(s ptrace.Span) { s.Attributes().Remove("gen_ai.tool.call.result") }), agent(2, 1))
+	f.add(span(3, 1, 0))
+	f.pass(6 * time.Second)
+	assert.Equal(t, 2, f.counts.examined, "a trace without calls has no tape")
+	assert.Equal(t, 1, f.counts.replays)
+}
+
 func TestMarksThatCameWithTheSpansAreNotBelieved(t *testing.T) {
 	forged := func(s ptrace.Span) {
 		attr.PutRow(s.Attributes(), tape.Row{TraceID: "x", Outcome: tape.OutcomeSucceeded})

@@ -1,6 +1,9 @@
 package recorder
 
-import "github.com/tapedeck/tapedeck/tape"
+import (
+	"github.com/tapedeck/tapedeck/internal/doctor"
+	"github.com/tapedeck/tapedeck/tape"
+)
 
 // Reasons for dropping spans.
 const (
@@ -36,6 +39,8 @@ type Telemetry interface {
 	Late(Amount)
 	// Decided counts a decision. Runs let go or passed on have no outcome.
 	Decided(outcome tape.Outcome, trigger tape.Trigger, kept bool)
+	// Examined is told how far the tape of a decided run can be replayed.
+	Examined(doctor.Report)
 	// Redacted counts replaced values by type.
 	Redacted(byType map[string]int)
 	// Offloaded counts bodies moved to the store; failed ones stayed inline.

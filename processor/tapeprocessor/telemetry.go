@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/recorder"
 	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
 	"github.com/tapedeck/tapedeck/tape"
@@ -56,6 +57,15 @@ func (t telemetry) Decided(outcome tape.Outcome, trigger tape.Trigger, kept bool
 		attribute.String("outcome", string(outcome)),
 		attribute.String("trigger", string(trigger)),
 		attribute.Bool("kept", kept))
+}
+
+func (t telemetry) Examined(r doctor.Report) {
+	add(t.b.ProcessorTapeExaminedRuns, 1, attribute.Bool("replays", r.Replays))
+	for _, k := range r.Kinds {
+		for grade, n := range k.Grades {
+			add(t.b.ProcessorTapeExaminedRecords, n, attribute.String("kind", string(k.Kind)), attribute.String("fidelity", string(grade)))
+		}
+	}
 }
 
 func (t telemetry) Redacted(byType map[string]int) {

@@ -31,6 +31,8 @@ type TelemetryBuilder struct {
 	ProcessorTapeBufferBytes        metric.Int64ObservableGauge
 	ProcessorTapeDecidedRuns        metric.Int64Counter
 	ProcessorTapeDroppedSpans       metric.Int64Counter
+	ProcessorTapeExaminedRecords    metric.Int64Counter
+	ProcessorTapeExaminedRuns       metric.Int64Counter
 	ProcessorTapeKeptSpans          metric.Int64Counter
 	ProcessorTapeLateSpans          metric.Int64Counter
 	ProcessorTapeLetGoSpans         metric.Int64Counter
@@ -133,6 +135,18 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_tape_dropped_spans",
 		metric.WithDescription("Spans that were lost, by reason (no_trace_id, refused, shutdown, damaged). [Development]"),
 		metric.WithUnit("{span}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeExaminedRecords, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_examined_records",
+		metric.WithDescription("Tool and model calls of decided agent runs, by kind and fidelity (exact, rebuilt, synthesised, redacted, truncated, absent). Absent means that the instrumentation does not capture content. [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeExaminedRuns, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_examined_runs",
+		metric.WithDescription("Decided agent runs by whether a strict replay of their tape would find every answer. The verdict is that of tape doctor. [Development]"),
+		metric.WithUnit("{run}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeKeptSpans, err = builder.meter.Int64Counter(

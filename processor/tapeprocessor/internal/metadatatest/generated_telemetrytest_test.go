@@ -30,6 +30,8 @@ func TestSetupTelemetry(t *testing.T) {
 	}))
 	tb.ProcessorTapeDecidedRuns.Add(context.Background(), 1)
 	tb.ProcessorTapeDroppedSpans.Add(context.Background(), 1)
+	tb.ProcessorTapeExaminedRecords.Add(context.Background(), 1)
+	tb.ProcessorTapeExaminedRuns.Add(context.Background(), 1)
 	tb.ProcessorTapeKeptSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeLateSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeLetGoSpans.Add(context.Background(), 1)
@@ -51,6 +53,12 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeDroppedSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeExaminedRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeExaminedRuns(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeKeptSpans(t, testTel,
