@@ -11,6 +11,7 @@ import (
 	"github.com/tapedeck/tapedeck/exporter/tapeexporter/internal/metadata"
 	"github.com/tapedeck/tapedeck/extension/tapestore"
 	"github.com/tapedeck/tapedeck/internal/api"
+	"github.com/tapedeck/tapedeck/internal/loopback"
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
@@ -36,6 +37,7 @@ func serveAPI(
 	ext tapestore.Extension,
 ) (*apiServer, error) {
 	handler := api.New(ext.Store(), api.Options{
+		Refuse:      guard(cfg.NetAddr.Endpoint),
 		Pending:     ext.Pending,
 		Translation: ext.Translation(),
 		Logger:      settings.Logger,
@@ -61,6 +63,16 @@ func serveAPI(
 		}
 	})
 	return s, nil
+}
+
+// guard keeps web pages from reaching a server that binds to loopback through the
+// browser of whoever looks at them. A server that is reachable from elsewhere has
+// names that are not known here, and an auth extension to protect it.
+func guard(endpoint string) func(*http.Request) string {
+	if loopback.Name(endpoint) {
+		return loopback.Refuse
+	}
+	return nil
 }
 
 // shutdown lets requests that are being answered end, until ctx does.

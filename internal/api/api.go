@@ -25,6 +25,9 @@ import (
 
 // Options adjust the API. The zero value is good.
 type Options struct {
+	// Refuse says why a request must not be answered, "" when it may; nil refuses
+	// none.
+	Refuse func(*http.Request) string
 	// Pending reports whether a run is still open; nil means none ever is.
 	Pending func(traceID string) bool
 	// Logger gets the audit lines and the reasons of failures; nil is silence.
@@ -49,6 +52,9 @@ type server struct {
 func New(st *store.Store, opts Options) http.Handler {
 	if opts.Pending == nil {
 		opts.Pending = func(string) bool { return false }
+	}
+	if opts.Refuse == nil {
+		opts.Refuse = func(*http.Request) string { return "" }
 	}
 	if opts.Logger == nil {
 		opts.Logger = zap.NewNop()
@@ -80,7 +86,16 @@ func New(st *store.Store, opts Options) http.Handler {
 	mux.Handle("/", s.serve("other", func(_ http.ResponseWriter, r *http.Request) error {
 		return &apiError{http.StatusNotFound, codeNotFound, "there is nothing at " + r.URL.Path, nil}
 	}))
-	return mux
+	refused := s.serve("other", func(_ http.ResponseWriter, r *http.Request) error {
+		return &apiError{http.StatusForbidden, codeForbidden, opts.Refuse(r), nil}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if opts.Refuse(r) != "" {
+			refused.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // endpoint answers a request, or returns an error before it has written

@@ -16,6 +16,7 @@ const (
 	codeNotFound   = "not_found"
 	codeSummarised = "summarised"
 	codePending    = "pending"
+	codeForbidden  = "forbidden"
 	codeBadTraceID = "bad_trace_id"
 	codeBadHash    = "bad_hash"
 	codeBadQuery   = "bad_query"

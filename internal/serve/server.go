@@ -27,9 +27,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/loopback"
 	"github.com/tapedeck/tapedeck/replay"
 )
 
@@ -79,12 +79,8 @@ func New(session *replay.Session, options ...Option) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if !loopbackName(r.Host) {
-		failure(http.StatusForbidden, "forbidden", "this server answers to loopback names only").write(w)
-		return
-	}
-	if origin := r.Header.Get("Origin"); origin != "" && !loopbackOrigin(origin) {
-		failure(http.StatusForbidden, "forbidden", "this server answers no web page from elsewhere").write(w)
+	if why := loopback.Refuse(r); why != "" {
+		failure(http.StatusForbidden, "forbidden", why).write(w)
 		return
 	}
 	var method string
@@ -113,7 +109,7 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: %w", address, err)
 	}
-	if !loopbackName(host) {
+	if !loopback.Name(host) {
 		return nil, fmt.Errorf("listen on %q: not a loopback address", address)
 	}
 	var config net.ListenConfig
@@ -152,31 +148,4 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		err = errors.Join(err, end)
 	}
 	return err
-}
-
-// loopbackName reports whether a host, with or without a port, names this
-// machine and can mean no other.
-func loopbackName(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(trimBrackets(host))
-	return ip != nil && ip.IsLoopback()
-}
-
-// loopbackOrigin reports whether a web page came from this machine.
-func loopbackOrigin(origin string) bool {
-	page, err := url.Parse(origin)
-	return err == nil && loopbackName(page.Host)
-}
-
-func trimBrackets(host string) string {
-	if len(host) > 1 && host[0] == '[' && host[len(host)-1] == ']' {
-		return host[1 : len(host)-1]
-	}
-	return host
 }

@@ -173,6 +173,23 @@ func TestAnswersForIDsWithoutATape(t *testing.T) {
 	}
 }
 
+// A web page that got a name of its own to mean this machine reads nothing.
+func TestAPageFromElsewhereReadsNothing(t *testing.T) {
+	c := start(t)
+	for header, value := range map[string]string{"Host": "evil.example", "Origin": "https://evil.example"} {
+		req, err := http.NewRequest(http.MethodGet, c.API+"/v1/tapes", nil)
+		require.NoError(t, err)
+		req.Header.Set(header, value)
+		if header == "Host" {
+			req.Host = value
+		}
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusForbidden, resp.StatusCode, header)
+		require.NoError(t, resp.Body.Close())
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	c := start(t)
 	for name, body := range map[string]string{
