@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -163,17 +163,27 @@ func jsonl(t testing.TB, tapes []*tape.Tape) string {
 }
 
 // recordings are all samples, all spans written after a description, and all
-// captures.
+// captures. They are read once: nobody may change them.
 func recordings(t testing.TB) []fidelity.Case {
 	t.Helper()
-	samples, err := fidelity.ReadSamples("testdata/samples")
+	cases, err := allRecordings()
 	require.NoError(t, err)
-	described, err := fidelity.ReadSamples("testdata/described")
-	require.NoError(t, err)
-	captures, err := fidelity.ReadCaptures("testdata/captures")
-	require.NoError(t, err)
-	return slices.Concat(samples, described, captures)
+	return cases
 }
+
+var allRecordings = sync.OnceValues(func() (all []fidelity.Case, err error) {
+	for _, from := range []struct {
+		read func(string) ([]fidelity.Case, error)
+		dir  string
+	}{{fidelity.ReadSamples, "samples"}, {fidelity.ReadSamples, "described"}, {fidelity.ReadCaptures, "captures"}} {
+		cases, err := from.read(filepath.Join("testdata", from.dir))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cases...)
+	}
+	return all, nil
+})
 
 // realTraces are exports of real programs, one request a line.
 func realTraces(t testing.TB) map[string]ptrace.Traces {
