@@ -55,6 +55,9 @@ func (c *Config) Validate() error {
 }
 
 func createDefaultConfig() component.Config {
+	retry := configretry.NewDefaultBackOffConfig()
+	// A store that is away comes back, and a failed run does not.
+	retry.MaxElapsedTime = 0
 	timeout := exporterhelper.NewDefaultTimeoutConfig()
 	timeout.Timeout = defaultTimeout
 	server := confighttp.NewDefaultServerConfig()
@@ -70,7 +73,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		TimeoutConfig: timeout,
 		QueueConfig:   configoptional.Some(queue),
-		RetryConfig:   configretry.NewDefaultBackOffConfig(),
+		RetryConfig:   retry,
 		Storage:       component.MustNewID(defaultStorage),
 		HTTP:          configoptional.Some(server),
 	}
