@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestRefuse(t *testing.T) {
 		"a page of another":     {"127.0.0.1:4380", "https://evil.example", true},
 		"a page without a name": {"127.0.0.1:4380", "null", true},
 	} {
-		r := httptest.NewRequest("GET", "http://"+c.host+"/v1/tapes", nil)
+		r := httptest.NewRequest(http.MethodGet, "http://"+c.host+"/v1/tapes", nil)
 		if c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 		}
