@@ -15,7 +15,8 @@ type adk struct{}
 func (adk) Name() string { return "google_adk" }
 
 func (adk) Kind(s *Span) (Kind, bool) {
-	if s.Scope.Name() != "gcp.vertex.agent" {
+	// Some backends export without the scope.
+	if s.Scope.Name() != "gcp.vertex.agent" && (s.Scope.Name() != "" || !s.adk) {
 		return KindOther, false
 	}
 	switch {

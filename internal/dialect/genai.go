@@ -59,9 +59,9 @@ func genAITool(s *Span, c *Call) {
 	c.ID = realID(s.Str("gen_ai.tool.call.id", "gen_ai.tool.call_id"))
 	c.Description = s.Str("gen_ai.tool.description")
 	var id string
-	c.Args, id = decodeArgs(s.content(pythonText, "gen_ai.tool.call.arguments", "gen_ai.tool.input"))
+	c.Args, id = decodeArgs(s.content(pythonText, "gen_ai.tool.call.arguments", "gen_ai.tool.input", "gen_ai.tool.args", "input"))
 	pick(&c.ID, realID(id))
-	c.setResult(decodeResult(s.content(jsonText, "gen_ai.tool.call.result", "gen_ai.tool.output"), false))
+	c.setResult(decodeResult(s.content(jsonText, "gen_ai.tool.call.result", "gen_ai.tool.output", "output"), false))
 	readToolEvents(s, c)
 	if s.Str("gen_ai.tool.status", "tool.status") == "error" {
 		c.Fail = &Failure{Message: textOf(c.Result), Evidence: "attribute"}
@@ -110,6 +110,29 @@ func genAIModel(s *Span, c *Call) {
 	readEvents(s, c)
 	if len(c.Input) == 0 && len(c.Output) == 0 {
 		indexedModel(s, c)
+	}
+	if len(c.Input) == 0 && len(c.Output) == 0 {
+		deprecatedModel(s, c)
+	}
+}
+
+// deprecatedModel reads the attributes that held a whole request and answer
+// before there were messages.
+func deprecatedModel(s *Span, c *Call) {
+	in, out := s.content(jsonText, "gen_ai.prompt"), s.content(jsonText, "gen_ai.completion")
+	list := in.Value
+	if list.Kind() == value.Object && !list.Has("role") {
+		list = oiInput(list)
+	}
+	if in.Present() && !list.IsNull() {
+		c.Input, c.Request = messagesIn(list, in, "user")
+	}
+	answer := out.Value
+	if answer.Kind() == value.Object {
+		answer = oiOutput(answer)
+	}
+	if out.Present() && !answer.IsNull() {
+		c.Output, c.Response = messagesIn(answer, out, "assistant")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
 
 // request is a tool call in the output of a model call.
@@ -123,6 +124,10 @@ func (r *run) assign(tools []*node) {
 		func(n *node, q *request) bool {
 			return n.call.ClassName && n.call.Args.Present() && equal(n.call.Args.Value, q.Args)
 		},
+		// Some instrumentations write {} whatever the arguments were.
+		func(n *node, q *request) bool {
+			return (n.call.ID == "" || q.ID == "") && sameName(n.call.Tool, q.Name) && (hollow(n.call.Args.Value) || hollow(q.Args))
+		},
 	}
 	for _, rule := range rules {
 		for _, n := range tools {
@@ -163,4 +168,9 @@ func (r *run) latest(n *node, fits func(*node, *request) bool) *request {
 		}
 	}
 	return best
+}
+
+// hollow reports whether arguments are none, as null or as an empty object.
+func hollow(v value.Value) bool {
+	return v.IsNull() || v.Kind() == value.Object && len(v.Members()) == 0
 }

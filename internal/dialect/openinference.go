@@ -207,7 +207,12 @@ func poor(ms []message.Message) bool {
 	return false
 }
 
-func oiInput(v value.Value) value.Value { return v.First("messages", "input", "contents") }
+func oiInput(v value.Value) value.Value {
+	if items := v.Items(); len(items) > 0 && items[0].Has("role") {
+		return v
+	}
+	return v.First("messages", "input", "contents")
+}
 
 func oiOutput(v value.Value) value.Value {
 	if g := v.At("generations").Items(); len(g) > 0 {
@@ -223,6 +228,9 @@ func oiOutput(v value.Value) value.Value {
 	}
 	if v.Has("role") {
 		return v
+	}
+	if text := v.At("text"); text.Kind() == value.String && v.Only("text", "finish_reason") {
+		return value.Obj(value.M("role", value.Str("assistant")), value.M("content", text), value.M("finish_reason", v.At("finish_reason")))
 	}
 	return value.Value{}
 }

@@ -58,6 +58,7 @@ type marks struct {
 	liveKit      bool // some lk.* attribute is there
 	copilot      bool // copilot_chat.chat_session_id is there
 	anthropic    bool // some anthropic.* attribute is there
+	adk          bool // some gcp.vertex.agent.* attribute is there
 }
 
 func newSpan(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) Span {
@@ -136,6 +137,8 @@ func (s *Span) scan() {
 				m.copilot = true
 			case strings.HasPrefix(k, "anthropic."):
 				m.anthropic = true
+			case strings.HasPrefix(k, "gcp.vertex.agent."):
+				m.adk = true
 			}
 			if r := conversationRank(k); r > 0 && (m.convRank == 0 || r < m.convRank) && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
 				m.conv, m.convRank = v.Str(), r
