@@ -96,6 +96,8 @@ func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdi
 	v.redacted = r.deps.Scrubber.Traces(td)
 	opts := r.deps.Translation
 	opts.Trigger = trigger
+	// A decision needs keys and gaps, not the conversation over and over.
+	opts.Lean = true
 	runs := dialect.Runs(td, plog.NewLogs(), opts)
 	if len(runs) == 0 {
 		return td, v, &tape.Tape{}

@@ -228,7 +228,9 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 		return tape.Row{}, err
 	}
 	row := tape.Row{TraceID: id}
-	for _, run := range dialect.Runs(whole, plog.NewLogs(), a.opts.Translation) {
+	opts := a.opts.Translation
+	opts.Lean = true
+	for _, run := range dialect.Runs(whole, plog.NewLogs(), opts) {
 		if r := run.Row(); r.TraceID == id {
 			row = r
 		}
