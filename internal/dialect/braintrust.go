@@ -10,11 +10,11 @@ func (braintrust) Name() string { return "braintrust" }
 
 func (braintrust) Kind(s *Span) (Kind, bool) {
 	switch s.braintrust {
-	case "":
+	case braintrustNone:
 		return KindOther, false
-	case "tool":
+	case braintrustTool:
 		return KindTool, true
-	case "llm":
+	case braintrustModel:
 		return KindModel, true
 	}
 	if s.ParentSpanID().IsEmpty() {
@@ -23,15 +23,26 @@ func (braintrust) Kind(s *Span) (Kind, bool) {
 	return KindOther, true
 }
 
-// braintrustType is the type inside braintrust.span_attributes. It is found
+// braintrustType is what kind of span Braintrust says it is.
+type braintrustType uint8
+
+const (
+	braintrustNone braintrustType = iota
+	braintrustSpan
+	braintrustTool
+	braintrustModel
+)
+
+// braintrustTypeOf is the type inside braintrust.span_attributes. It is found
 // without parsing, because every span of a run is asked.
-func braintrustType(text string) string {
-	for _, typ := range [...]string{"tool", "llm"} {
-		if jsonMember(text, "type", typ) {
-			return typ
-		}
+func braintrustTypeOf(text string) braintrustType {
+	switch {
+	case jsonMember(text, "type", "tool"):
+		return braintrustTool
+	case jsonMember(text, "type", "llm"):
+		return braintrustModel
 	}
-	return "span"
+	return braintrustSpan
 }
 
 func (braintrust) Read(s *Span) Call {
@@ -40,11 +51,11 @@ func (braintrust) Read(s *Span) Call {
 	attributes, metadata := s.Value("braintrust.span_attributes"), s.Value("braintrust.metadata")
 	c.Conversation = metadata.First("session_id", "conversation_id", "thread_id").Str()
 	switch s.braintrust {
-	case "tool":
+	case braintrustTool:
 		c.Tool = firstOf(attributes.At("name").Str(), s.Name())
 		c.Args, _ = decodeArgs(in)
 		c.setResult(decodeResult(out, false))
-	case "llm":
+	case braintrustModel:
 		c.Tool, c.Model = "chat", metadata.At("model").Str()
 		c.Tools = toolDefinitions(metadata.At("tools"))
 		for _, m := range metadata.Members() {

@@ -117,8 +117,23 @@ func (r *run) addLogCalls() {
 				twin.fail = twin.fail.merge(n.fail)
 			}
 		}
-		ix.absorb(twin, n.event)
+		ix.absorb(twin, n.log.event)
 	}
+}
+
+// logOrigin is what is known of the log record a call was read from.
+type logOrigin struct {
+	// span is the span the record names, if it was not delivered.
+	span pcommon.SpanID
+	// event is the name of the record.
+	event string
+}
+
+func (l *logOrigin) spanID() pcommon.SpanID {
+	if l == nil {
+		return pcommon.SpanID{}
+	}
+	return l.span
 }
 
 // identity is the content of a log record as text, to order what nothing else
@@ -167,7 +182,7 @@ func readLog(l Log) (Call, bool) {
 // logNode is a call known from log records, the last of which was written when
 // it ended.
 func (r *run) logNode(c Call, first, last Log) *node {
-	n := &node{kind: c.Kind, call: &c, event: last.Name, start: first.Nanos, end: last.Nanos, fail: c.Fail}
+	n := &node{kind: c.Kind, call: &c, log: &logOrigin{event: last.Name}, start: first.Nanos, end: last.Nanos, fail: c.Fail}
 	if ms, err := strconv.ParseFloat(attrText(last.Attrs, "duration_ms"), 64); err == nil && ms > 0 && ms < 1e12 && first.Nanos == last.Nanos {
 		n.start -= int64(ms * 1e6)
 	}
@@ -177,7 +192,7 @@ func (r *run) logNode(c Call, first, last Log) *node {
 	if on := r.byID[last.Span]; on != nil && !last.Span.IsEmpty() {
 		n.on, n.near, n.root = on, on.asNear(), on.root
 	} else {
-		n.logSpan = last.Span
+		n.log.span = last.Span
 	}
 	return n
 }

@@ -68,14 +68,14 @@ func (ix *logIndex) twin(n *node) *node {
 	}
 	for _, id := range [...]string{n.call.ID, n.call.RequestID} {
 		for _, o := range ix.byID[id] {
-			if o.kind == n.kind && !ix.absorbed[o][n.event] {
+			if o.kind == n.kind && !ix.absorbed[o][n.log.event] {
 				return o
 			}
 		}
 	}
 	from := ix.after(n.end + logSlack)
 	for i := from - 1; i >= max(0, from-maxOverlap); i-- {
-		if o := ix.byTime[i]; o.kind == n.kind && !ix.absorbed[o][n.event] && o.end >= n.start-logSlack && sameLogCall(o, n) {
+		if o := ix.byTime[i]; o.kind == n.kind && !ix.absorbed[o][n.log.event] && o.end >= n.start-logSlack && sameLogCall(o, n) {
 			return o
 		}
 	}
@@ -85,7 +85,7 @@ func (ix *logIndex) twin(n *node) *node {
 // sameLogCall reports whether nothing that two readings say differs.
 func sameLogCall(x, y *node) bool {
 	a, b := x.call, y.call
-	if !x.logSpan.IsEmpty() && !y.logSpan.IsEmpty() && x.logSpan != y.logSpan {
+	if p, q := x.log.spanID(), y.log.spanID(); !p.IsEmpty() && !q.IsEmpty() && p != q {
 		return false
 	}
 	if a.ID != "" && b.ID != "" || a.RequestID != "" && b.RequestID != "" {

@@ -215,7 +215,7 @@ func (r *run) span() (first, last int64) {
 		return first, last
 	}
 	for _, n := range r.nodes {
-		if n.event != "" {
+		if n.log != nil {
 			extend(n.start, n.end)
 		}
 	}

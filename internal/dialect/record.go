@@ -38,7 +38,7 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	case n.on != nil:
 		rec.ParentID = spanHex(n.on.SpanID())
 	default:
-		rec.StepID = spanHex(n.logSpan)
+		rec.StepID = spanHex(n.log.spanID())
 	}
 	w := &written{c.Args, c.Result}
 	n.written = w

@@ -42,10 +42,8 @@ type node struct {
 	asked *request
 	// on is the node of the span whose event or log record this is.
 	on *node
-	// logSpan is the span a log record names that was not delivered, event the
-	// name of that record.
-	logSpan pcommon.SpanID
-	event   string
+	// log is set on calls known from log records.
+	log *logOrigin
 	// synth marks a call known from messages alone, index its place among the
 	// requests of its model call.
 	synth bool
@@ -150,7 +148,7 @@ func (n *node) spanID() pcommon.SpanID {
 	if n.on != nil {
 		return n.on.SpanID()
 	}
-	return n.logSpan
+	return n.log.spanID()
 }
 
 // over is the nearest node above n of one of the kinds, looking through nodes

@@ -40,8 +40,6 @@ type marks struct {
 	spanType   string // span.type
 	genkit     string // genkit:metadata:subtype
 	laminar    string // lmnr.span.type
-	braintrust string // the type in braintrust.span_attributes
-	system     string // gen_ai.system
 	conv       string
 	convRank   int
 	agentName  string // gen_ai.agent.name
@@ -59,6 +57,9 @@ type marks struct {
 	copilot      bool // copilot_chat.chat_session_id is there
 	anthropic    bool // some anthropic.* attribute is there
 	adk          bool // some gcp.vertex.agent.* attribute is there
+	strands      bool // gen_ai.system is strands-agents
+	// braintrust is the type in braintrust.span_attributes.
+	braintrust braintrustType
 }
 
 func newSpan(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) Span {
@@ -99,9 +100,9 @@ func (s *Span) scan() {
 		case "lmnr.span.type":
 			m.laminar = v.Str()
 		case "braintrust.span_attributes":
-			m.braintrust = braintrustType(v.Str())
+			m.braintrust = braintrustTypeOf(v.Str())
 		case "gen_ai.system":
-			m.system = v.Str()
+			m.strands = v.Str() == "strands-agents"
 		case "rpc.method":
 			// FastMCP's older releases name the method so.
 			if v.Str() == "tools/call" {
@@ -128,18 +129,7 @@ func (s *Span) scan() {
 		case "llm.request.type":
 			m.llmRequest = true
 		default:
-			switch {
-			case strings.HasPrefix(k, "traceloop."):
-				m.traceloopAny = true
-			case strings.HasPrefix(k, "lk."):
-				m.liveKit = true
-			case strings.HasPrefix(k, "copilot_chat."):
-				m.copilot = true
-			case strings.HasPrefix(k, "anthropic."):
-				m.anthropic = true
-			case strings.HasPrefix(k, "gcp.vertex.agent."):
-				m.adk = true
-			}
+			m.prefixed(k)
 			if r := conversationRank(k); r > 0 && (m.convRank == 0 || r < m.convRank) && v.Type() == pcommon.ValueTypeStr && v.Str() != "" {
 				m.conv, m.convRank = v.Str(), r
 			}
@@ -148,6 +138,25 @@ func (s *Span) scan() {
 	m.toolCall = toolName && callID
 	if m.op == "" && s.DroppedAttributesCount() > 0 {
 		m.op = operationOf(s.Name(), s.Kind())
+	}
+}
+
+// prefixed notes dialects of which any attribute is a mark.
+func (m *marks) prefixed(k string) {
+	if k == "" {
+		return
+	}
+	switch k[0] {
+	case 't':
+		m.traceloopAny = m.traceloopAny || strings.HasPrefix(k, "traceloop.")
+	case 'l':
+		m.liveKit = m.liveKit || strings.HasPrefix(k, "lk.")
+	case 'c':
+		m.copilot = m.copilot || strings.HasPrefix(k, "copilot_chat.")
+	case 'a':
+		m.anthropic = m.anthropic || strings.HasPrefix(k, "anthropic.")
+	case 'g':
+		m.adk = m.adk || strings.HasPrefix(k, "gcp.vertex.agent.")
 	}
 }
 

@@ -19,7 +19,7 @@ func (strands) Kind(s *Span) (Kind, bool) {
 		return KindOther, false
 	case s.oiTool && strings.HasPrefix(s.Name(), "Tool: "):
 		return KindTool, true
-	case s.system != "strands-agents":
+	case !s.strands:
 		return KindOther, false
 	case s.Name() == "Model invoke":
 		return KindModel, true
