@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 )
@@ -54,13 +55,25 @@ func (w *Writer) line(line []byte) error {
 
 // WriteTape writes a whole tape: the manifest, if there is one, and the records.
 func (w *Writer) WriteTape(t *Tape) error {
-	if t.Manifest != nil {
-		if err := w.WriteManifest(t.Manifest); err != nil {
+	return w.WriteAll(t.Manifest, func(yield func(Record) bool) {
+		for i := range t.Records {
+			if !yield(t.Records[i]) {
+				return
+			}
+		}
+	})
+}
+
+// WriteAll writes a tape whose records are made one at a time: the manifest, if it
+// is not nil, and the records.
+func (w *Writer) WriteAll(m *Manifest, records iter.Seq[Record]) error {
+	if m != nil {
+		if err := w.WriteManifest(m); err != nil {
 			return err
 		}
 	}
-	for i := range t.Records {
-		if err := w.Write(&t.Records[i]); err != nil {
+	for rec := range records {
+		if err := w.Write(&rec); err != nil {
 			return err
 		}
 	}

@@ -22,16 +22,16 @@ func (s *server) tape(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, err := rebuild.Tape(r.Context(), s.store, id, rebuild.Options{BodiesByRef: byRef, Translation: s.opts.Translation})
+	manifest, records, err := rebuild.Records(r.Context(), s.store, id, rebuild.Options{BodiesByRef: byRef, Translation: s.opts.Translation})
 	if err != nil {
 		return s.absent(r, id, err)
 	}
 	s.audit(r, "read_tape", "trace_id", id)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	if bare {
-		t.Manifest = nil
+		manifest = nil
 	}
-	if err := tape.NewWriter(w).WriteTape(t); err != nil {
+	if err := tape.NewWriter(w).WriteAll(manifest, records); err != nil {
 		// The status is out already: a broken connection is the only way left
 		// to tell the client, if it is still there, that this is not all.
 		s.opts.Logger.Warn("Answer cut short", zap.String("trace_id", id), zap.Error(err))

@@ -40,7 +40,7 @@ type importedRun struct {
 	Gaps     int          `json:"gaps"`
 	Complete bool         `json:"complete"`
 
-	tape *tape.Tape
+	run dialect.Run
 }
 
 func (a *app) importCmd() *cobra.Command {
@@ -121,7 +121,8 @@ func (a *app) readRuns(files []string) (*importReport, error) {
 	policy := redact.Default()
 	s := scrub.New(policy)
 	report.Redacted = s.Traces(td).Values + s.Logs(ld).Values
-	for _, t := range dialect.TranslateWithLogs(td, ld, dialect.Options{}) {
+	for _, run := range dialect.Runs(td, ld, dialect.Options{Lean: true}) {
+		t := run.Tape
 		if len(t.Records) == 0 {
 			report.WithoutCalls = append(report.WithoutCalls, t.Manifest.TraceID)
 			continue
@@ -129,7 +130,7 @@ func (a *app) readRuns(files []string) (*importReport, error) {
 		t.Manifest.Redaction = policy.Manifest()
 		report.Runs = append(report.Runs, importedRun{
 			TraceID: t.Manifest.TraceID, Outcome: t.Manifest.Outcome, Records: len(t.Records),
-			Gaps: len(t.Manifest.Gaps), Complete: t.Manifest.Complete, tape: t,
+			Gaps: len(t.Manifest.Gaps), Complete: t.Manifest.Complete, run: run,
 		})
 	}
 	return report, nil
@@ -170,7 +171,7 @@ func (a *app) writeRuns(report *importReport, out string) error {
 	case !toDir:
 		run := &report.Runs[0]
 		run.File = out
-		return a.output(out, func(w io.Writer) error { return tape.NewWriter(w).WriteTape(run.tape) })
+		return a.output(out, run.write)
 	}
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return err
@@ -178,11 +179,16 @@ func (a *app) writeRuns(report *importReport, out string) error {
 	for i := range report.Runs {
 		run := &report.Runs[i]
 		run.File = filepath.Join(out, run.TraceID+".jsonl")
-		if err := tape.WriteFile(run.File, run.tape); err != nil {
+		if err := a.output(run.File, run.write); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// write writes the tape record by record.
+func (r *importedRun) write(w io.Writer) error {
+	return tape.NewWriter(w).WriteAll(r.run.Tape.Manifest, r.run.Each())
 }
 
 func (r *importReport) text() string {

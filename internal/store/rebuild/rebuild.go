@@ -13,6 +13,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/dialect"
@@ -21,6 +23,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/tape"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -46,17 +49,28 @@ type Options struct {
 	Translation dialect.Options
 }
 
-// Tape rebuilds the tape of a run. Errors are those of [Traces].
+// Tape rebuilds the tape of a run whole. Errors are those of [Traces].
 func Tape(ctx context.Context, st *store.Store, traceID string, opts Options) (*tape.Tape, error) {
-	stored, err := read(ctx, st, traceID, opts.BodiesByRef)
+	manifest, records, err := Records(ctx, st, traceID, opts)
 	if err != nil {
 		return nil, err
+	}
+	return &tape.Tape{Manifest: manifest, Records: slices.Collect(records)}, nil
+}
+
+// Records rebuilds the tape of a run one record at a time: what a long run repeats
+// of its conversation is never in memory twice. Errors are those of [Traces].
+func Records(ctx context.Context, st *store.Store, traceID string, opts Options) (*tape.Manifest, iter.Seq[tape.Record], error) {
+	stored, err := read(ctx, st, traceID, opts.BodiesByRef)
+	if err != nil {
+		return nil, nil, err
 	}
 	policy, err := redaction(ctx, st, stored.Traces)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	t := translate(stored, opts.Translation)
+	run := translate(stored, opts.Translation)
+	t := run.Tape
 	t.Manifest.Redaction = policy
 	if !opts.BodiesByRef {
 		bodyGaps(t, stored.Missing)
@@ -64,7 +78,7 @@ func Tape(ctx context.Context, st *store.Store, traceID string, opts Options) (*
 	for _, err := range stored.Damaged {
 		addGap(t, tape.Gap{What: "span", Why: err.Error()})
 	}
-	return t, nil
+	return t.Manifest, run.Each(), nil
 }
 
 func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*Stored, error) {
@@ -93,7 +107,8 @@ func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*St
 	return &Stored{Run: run, Missing: missing}, nil
 }
 
-func translate(stored *Stored, opts dialect.Options) *tape.Tape {
+func translate(stored *Stored, opts dialect.Options) dialect.Run {
+	opts.Lean = true
 	opts.References = make(map[string]bool, len(stored.Missing))
 	for _, ref := range stored.Missing {
 		opts.References[ref.SHA256] = true
@@ -103,17 +118,17 @@ func translate(stored *Stored, opts dialect.Options) *tape.Tape {
 		rs.Resource().Attributes().Remove(attr.Redaction)
 		rs.Resource().Attributes().Remove(attr.RedactionRules)
 	}
-	for _, t := range dialect.Translate(stored.Traces, opts) {
-		if t.Manifest != nil && t.Manifest.TraceID == stored.TraceID {
-			return t
+	for _, run := range dialect.Runs(stored.Traces, plog.NewLogs(), opts) {
+		if run.Tape.Manifest.TraceID == stored.TraceID {
+			return run
 		}
 	}
 	// Fragments without a span of this trace: somebody else wrote them.
-	return &tape.Tape{Manifest: &tape.Manifest{
+	return dialect.Run{Tape: &tape.Tape{Manifest: &tape.Manifest{
 		Tape:    tape.Version,
 		TraceID: stored.TraceID,
 		Gaps:    []tape.Gap{{What: "span", Why: "the stored fragments hold no span of this trace"}},
-	}}
+	}}}
 }
 
 // bodyGaps names each body that is no longer there at the records that miss
