@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -23,9 +24,9 @@ func (t terminal) timeline(tp *tape.Tape, full bool) string {
 	if len(tp.Records) > 0 {
 		b.WriteByte('\n')
 		if full {
-			b.WriteString(t.wholeSteps(tp.Records, failingStep(tp)))
+			b.WriteString(t.wholeSteps(tp.Manifest, tp.Records, failingStep(tp)))
 		} else {
-			b.WriteString(t.steps(tp.Records, failingStep(tp)))
+			b.WriteString(t.steps(tp.Manifest, tp.Records, failingStep(tp)))
 		}
 	}
 	b.WriteString(t.footer(m, tp.Records))
@@ -141,11 +142,12 @@ var stepColumns = []column{
 }
 
 // steps is the table of the timeline.
-func (t terminal) steps(records []tape.Record, failing int) string {
+func (t terminal) steps(m *tape.Manifest, records []tape.Record, failing int) string {
+	open := unanswered(m)
 	rows := make([][]cell, len(records))
 	for i := range records {
 		r := &records[i]
-		outcome, colour := stepOutcome(r)
+		outcome, colour := stepOutcome(r, open[r.Seq])
 		mark := cell{}
 		if r.Seq == failing && failing > 0 {
 			mark = cell{">", red}
@@ -159,11 +161,12 @@ func (t terminal) steps(records []tape.Record, failing int) string {
 }
 
 // wholeSteps shows each step with all of its arguments and result.
-func (t terminal) wholeSteps(records []tape.Record, failing int) string {
+func (t terminal) wholeSteps(m *tape.Manifest, records []tape.Record, failing int) string {
 	var b strings.Builder
+	open := unanswered(m)
 	for i := range records {
 		r := &records[i]
-		outcome, colour := stepOutcome(r)
+		outcome, colour := stepOutcome(r, open[r.Seq])
 		mark := " "
 		if r.Seq == failing && failing > 0 {
 			mark = t.paint(red, ">")
@@ -200,14 +203,29 @@ func toolName(r *tape.Record) string {
 }
 
 // stepOutcome says how a step went, or what keeps it from being replayed.
-func stepOutcome(r *tape.Record) (text, colour string) {
+func stepOutcome(r *tape.Record, unanswered bool) (text, colour string) {
 	switch {
 	case r.Failed():
 		return "failed", red
+	case unanswered:
+		return "unanswered", yellow
 	case r.Fidelity == tape.FidelityAbsent, r.Fidelity == tape.FidelityTruncated:
 		return "ok, " + string(r.Fidelity), yellow
 	}
 	return "ok", green
+}
+
+// unanswered are the calls that a model asked for and nothing answered.
+func unanswered(m *tape.Manifest) map[int]bool {
+	out := map[int]bool{}
+	if m != nil {
+		for _, g := range m.Gaps {
+			if g.Why == dialect.Unanswered {
+				out[g.Seq] = true
+			}
+		}
+	}
+	return out
 }
 
 // milliseconds shows a wall time as exactly as it is worth.

@@ -107,6 +107,8 @@ type Recorder struct {
 	// policy is the id of the redaction policy, rules its rules where the spans
 	// have to carry them.
 	policy, rules string
+	// translation says which results are failures.
+	translation *dialect.Config
 
 	mu       sync.Mutex
 	idx      index
@@ -117,6 +119,9 @@ type Recorder struct {
 // New returns a recorder. Nothing runs by itself: call Tick.
 func New(cfg Config, deps Deps) *Recorder {
 	r := &Recorder{cfg: cfg, deps: deps, keep: make(map[tape.Outcome]bool), idx: newIndex()}
+	if r.translation = deps.Translation.Config; r.translation == nil {
+		r.translation = dialect.DefaultConfig()
+	}
 	policy := deps.Scrubber.Policy().Manifest()
 	r.policy = policy.Policy
 	if deps.CarryPolicy && r.policy != redact.Default().Manifest().Policy {
@@ -132,7 +137,7 @@ func New(cfg Config, deps Deps) *Recorder {
 // When it returns an error, the sender should send the whole request again:
 // what was taken already is recognised by its span ids.
 func (r *Recorder) Add(ctx context.Context, td ptrace.Traces) error {
-	chunks, err := split(td, r.cfg.MaxBytes)
+	chunks, err := split(td, r.cfg.MaxBytes, r.translation)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/buffer"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/tape"
@@ -283,6 +284,22 @@ func TestRunsWithoutCallsAreLetGoOrPassedOn(t *testing.T) {
 	f.balanced()
 }
 
+func TestALateFailureByAConfiguredRuleCounts(t *testing.T) {
+	zero := "0"
+	cfg := dialect.DefaultConfig()
+	cfg.InBand = []dialect.InBandRule{{Tool: "t", Member: "exit_code", NotEquals: &zero}}
+	f := newFixture(t, nil)
+	deps := f.deps
+	deps.Translation = dialect.Options{Config: cfg}
+	f.Recorder = New(f.cfg, deps)
+	f.add(tool(1, 2, 1), agent(1, 1))
+	f.pass(6 * time.Second)
+	require.Len(t, f.out(), 1)
+	f.add(tool(1, 3, 1, func(s ptrace.Span) { s.Attributes().PutStr("gen_ai.tool.call.result", `{"exit_code":3}`) }))
+	assert.Equal(t, tape.TriggerLateFailure, only1(t, f.out()).Trigger)
+	f.balanced()
+}
+
 func TestADecisionSaysHowFarItsTapeReplays(t *testing.T) {
 	f := newFixture(t, nil)
 	f.add(tool(1, 2, 1), agent(1, 1))
@@ -538,7 +555,7 @@ func TestManyRunsThroughASmallBufferReturnToTheStart(t *testing.T) {
 }
 
 func TestCapacityOneWithASlowNextComponentFinishes(t *testing.T) {
-	one, err := split(traces(tool(1, 2, 1)), 1<<20)
+	one, err := split(traces(tool(1, 2, 1)), 1<<20, dialect.DefaultConfig())
 	require.NoError(t, err)
 	f := newFixture(t, func(c *Config) { c.MaxBytes = int64(len(one[0].data))*2 + 400; c.DecidedRuns = 1 })
 	slow := f.deps.Emit
@@ -595,7 +612,7 @@ func TestSplitKeepsResourcesAndScopes(t *testing.T) {
 			}
 		}
 	}
-	chunks, err := split(td, 1<<20)
+	chunks, err := split(td, 1<<20, dialect.DefaultConfig())
 	require.NoError(t, err)
 	require.Len(t, chunks, 2)
 	for i, c := range chunks {

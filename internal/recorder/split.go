@@ -32,7 +32,7 @@ var marshaler ptrace.ProtoMarshaler
 // which the ids first appear. A request about one run, which is the common case,
 // is marshalled as it is. The error is ErrTooLarge when the parts, each with its
 // own resources and scopes, come to more than limit bytes.
-func split(td ptrace.Traces, limit int64) ([]chunk, error) {
+func split(td ptrace.Traces, limit int64, rules *dialect.Config) ([]chunk, error) {
 	var chunks []chunk
 	at := make(map[buffer.ID]int, 1)
 	forEachSpan(td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
@@ -47,7 +47,7 @@ func split(td ptrace.Traces, limit int64) ([]chunk, error) {
 		c.spans++
 		c.root = c.root || span.ParentSpanID().IsEmpty()
 		c.failed = c.failed || span.Status().Code() == ptrace.StatusCodeError ||
-			dialect.Failed(rs.Resource(), ss.Scope(), span)
+			rules.Failed(rs.Resource(), ss.Scope(), span)
 		c.calls = c.calls || isCall(rs.Resource(), ss.Scope(), span)
 	})
 	if len(chunks) == 1 {
