@@ -57,6 +57,8 @@ generate: $(TOOLS)/mdatagen $(TOOLS)/ocb ## Write all generated files
 	PATH=$(TOOLS):$$PATH $(GO) generate $(addprefix ./,$(addsuffix /...,$(COMPONENTS)))
 	$(TOOLS)/ocb --config builder-config.yaml --skip-get-modules --skip-compilation
 	gofmt -w cmd/otelcol-tape $(COMPONENTS)
+	@# mdatagen knows where the distributions of others are, and leaves ours blank.
+	sed -i 's|^\[otelcol-tape\]: *$$|[otelcol-tape]: ../../builder-config.yaml|' $(addsuffix /README.md,$(COMPONENTS))
 
 check-generate: generate ## Fail when a generated file differs from what is committed
 	@git diff --exit-code -- cmd/otelcol-tape $(COMPONENTS) && test -z "$$(git status --porcelain -- cmd/otelcol-tape $(COMPONENTS))" || \
