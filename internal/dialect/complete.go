@@ -22,7 +22,7 @@ func (n *node) complete() {
 		c.Args.fill(asked)
 	case len(c.Args.Value.Members()) == 0 && c.Args.Value.Kind() == value.Object && len(asked.Value.Members()) > 0:
 		// Some instrumentations write {} whatever the arguments were.
-		asked.Raw = c.Args.Value.JSON()
+		asked.Raw = c.Args.verbatim()
 		c.Args = asked
 	}
 	if q.answer != nil {

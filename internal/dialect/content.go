@@ -42,6 +42,8 @@ type Content struct {
 	// FromMessages is set where it was found in the messages of a model call.
 	FromMessages bool
 
+	// source is the text the value was parsed from, as it came.
+	source string
 	// text is the JSON text, where it was written without a value in between.
 	text []byte
 	// partial marks absent content of which the surroundings are known, such as
@@ -118,11 +120,11 @@ func contentText(text string, enc encoding) Content {
 	}
 	trimmed := strings.TrimSpace(text)
 	if enc == plainText || trimmed == "" {
-		return Content{Value: value.Str(text), Grade: Exact}
+		return Content{Value: value.Str(text), Grade: Exact, Raw: text}
 	}
 	v, err := value.Parse(trimmed)
 	if err == nil {
-		return Content{Value: v, Grade: Exact}
+		return Content{Value: v, Grade: Exact, source: text}
 	}
 	if structured(trimmed) || enc == pythonText && trimmed[0] == '(' {
 		v, pyErr := value.ParsePython(trimmed)
@@ -139,7 +141,8 @@ func contentText(text string, enc encoding) Content {
 	if structured(trimmed) && errors.Is(err, value.ErrTruncated) {
 		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: whyInside}
 	}
-	return Content{Value: value.Str(text), Grade: Exact}
+	// Raw tells words from a JSON text of the same words.
+	return Content{Value: value.Str(text), Grade: Exact, Raw: text}
 }
 
 // structured reports whether text begins like an object or array: only then
@@ -210,15 +213,24 @@ func (c *Content) json() []byte {
 
 // changed replaces the value by what it wraps and keeps the verbatim text.
 func (c Content) changed(v value.Value) Content {
-	if c.Raw == "" {
-		c.Raw = c.Value.JSON()
-		if c.Value.Kind() == value.String {
-			c.Raw = c.Value.Str()
-		}
-	}
+	c.Raw = c.verbatim()
 	c.Value = v
 	if c.Grade == Exact {
 		c.Grade = Rebuilt
 	}
 	return c
+}
+
+// verbatim is the text the content came as; what came structured has none, and
+// is its JSON.
+func (c *Content) verbatim() string {
+	switch {
+	case c.Raw != "":
+		return c.Raw
+	case c.source != "":
+		return c.source
+	case c.Value.Kind() == value.String:
+		return c.Value.Str()
+	}
+	return c.Value.JSON()
 }

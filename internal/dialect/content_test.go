@@ -62,6 +62,52 @@ func TestVerbatimTextIsKeptWhereAnythingChanged(t *testing.T) {
 	assert.Equal(t, tape.FidelityExact, r.Fidelity)
 }
 
+func TestWordsDifferFromTheirJSONText(t *testing.T) {
+	for text, raw := range map[string]string{
+		`plain words`:                         `plain words`,
+		` plain words`:                        ` plain words`,
+		`"plain words"`:                       "",
+		`"{\"q\":1}"`:                         `"{\"q\":1}"`,
+		` "{\"q\": \"\u00e9\"}" `:             ` "{\"q\": \"\u00e9\"}" `,
+		`"\"{\\\"q\\\":1}\""`:                 `"\"{\\\"q\\\":1}\""`,
+		`{"args": [],  "kwargs": {"q": 1.0}}`: `{"args": [],  "kwargs": {"q": 1.0}}`,
+	} {
+		r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": text})).Records[0]
+		assert.Equal(t, raw, r.ArgsRaw, text)
+	}
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": attrs{"arguments": attrs{"q": 1}}})).Records[0]
+	assert.Equal(t, `{"q":1}`, string(r.Args))
+	assert.Equal(t, `{"arguments":{"q":1}}`, r.ArgsRaw, "what came structured is its JSON")
+}
+
+func TestARunOfLangChainIsUnwrappedWithoutItsText(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"inputs": {"q": 1}, "tags": [], "metadata": {"thread": "t"}, "kwargs": {}}`: `{"q":1}`,
+		`{"inputs":{"q":1},"kwargs":{"tool_call_id":"c7"}}`:                           `{"q":1}`,
+		`{"inputs":{"inputs":{"q":1},"tags":["a"]},"tags":[]}`:                        `{"inputs":{"q":1},"tags":["a"]}`,
+		`{"input_str":"{'q': 1}","tags":[],"inputs":null}`:                            `{"q":1}`,
+		`{"inputs":{"q":1}}`:                    "",
+		`{"inputs":{"q":1},"limit":3}`:          "",
+		`{"inputs":[1],"tags":[]}`:              "",
+		`{"tags":[],"metadata":{},"kwargs":{}}`: "",
+	} {
+		for _, key := range []string{"traceloop.entity.input", "gen_ai.tool.call.arguments"} {
+			r := one(t, sp{id: 1, from: 0, to: 1, name: "x.tool", attrs: attrs{"traceloop.span.kind": "tool", "traceloop.entity.name": "x", key: text}}).Records[0]
+			if want == "" {
+				assert.Equal(t, text, string(r.Args))
+				assert.Empty(t, r.ArgsRaw, text)
+				continue
+			}
+			assert.Equal(t, want, string(r.Args), text)
+			assert.Equal(t, text, r.ArgsRaw)
+			assert.Equal(t, strings.Contains(text, "c7"), r.ToolCallID == "c7")
+		}
+	}
+	text := `{"inputs":{"q":1},"tags":[]}`
+	r := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": text})).Records[0]
+	assert.Equal(t, text, string(r.Args), "elsewhere these are the tool's own")
+}
+
 func TestCutContentIsTruncatedAndNoFailure(t *testing.T) {
 	for _, text := range []string{`{"url":"https://exam`, `{'url': 'https://exam`, `{"a":"b"...[TRUNCATED: original length 20000]`, `[{"a":1},…`} {
 		tp := one(t, tool(1, 0, 0, 1, "x", attrs{"gen_ai.tool.call.arguments": text, "gen_ai.tool.call.result": text}))

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
 
 // traceloop reads OpenLLMetry: its instrumentations of frameworks, providers
@@ -66,7 +68,13 @@ func traceloopTool(s *Span, c *Call) {
 	c.ID = realID(s.Str("gen_ai.tool.call.id"))
 	c.Description = s.Str("gen_ai.tool.description")
 	var id string
-	c.Args, id = decodeArgs(s.content(pythonText, "gen_ai.tool.call.arguments", "traceloop.entity.input"))
+	in := s.content(pythonText, "gen_ai.tool.call.arguments", "traceloop.entity.input")
+	if isRun(in.Value) {
+		id, in = in.Value.At("kwargs").At("tool_call_id").Str(), in.changed(in.Value.At("inputs"))
+	} else {
+		in, id = decodeArgs(in)
+	}
+	c.Args = in
 	pick(&c.ID, realID(id))
 	r := decodeResult(s.content(jsonText, "gen_ai.tool.call.result", "traceloop.entity.output"), strings.Contains(s.Scope.Name(), "mcp"))
 	c.setResult(r)
@@ -74,6 +82,14 @@ func traceloopTool(s *Span, c *Call) {
 		c.Tool, c.ClassName = r.Name, false
 	}
 	c.OK = s.Str("gen_ai.task.status") == "success"
+}
+
+// isRun reports whether v describes a run of LangChain without the text of its
+// input, which decodeArgs looks for. An argument called inputs is one alone; only
+// beside the other members of a run it is the wrapper's, and only in this dialect
+// whose wrapper it is.
+func isRun(v value.Value) bool {
+	return v.At("inputs").Kind() == value.Object && len(v.Members()) > 1 && v.Only("inputs", "tags", "metadata", "kwargs")
 }
 
 func traceloopModel(s *Span, c *Call) {
