@@ -33,39 +33,21 @@ const callIDKey = "call_id"
 // LogCallID is the call that a log record without a trace names, "" for none.
 func LogCallID(rec plog.LogRecord) string { return attrText(rec.Attributes(), callIDKey) }
 
-// CallIDs lists the calls that spans name in the way of [LogCallID].
-func CallIDs(td ptrace.Traces) (out []string) {
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, s := range ss.Spans().All() {
-				if id := attrText(s.Attributes(), callIDKey); id != "" {
-					out = append(out, id)
-				}
-			}
+// SpanNames is the session and the call by which log records without a trace may
+// name a span, each "" for none.
+func SpanNames(span ptrace.Span) (session, call string) {
+	rank := 0
+	for k, v := range span.Attributes().All() {
+		if v.Type() != pcommon.ValueTypeStr {
+			continue
+		}
+		if k == callIDKey {
+			call = v.Str()
+			continue
+		}
+		if r := conversationRank(k); r > 0 && (rank == 0 || r < rank) && v.Str() != "" {
+			session, rank = v.Str(), r
 		}
 	}
-	return out
-}
-
-// Sessions lists the sessions and conversations that spans name, each once, in
-// order of first appearance.
-func Sessions(td ptrace.Traces) (out []string) {
-	seen := map[string]bool{}
-	add := func(m pcommon.Map) {
-		for k, v := range m.All() {
-			if conversationRank(k) == 0 || v.Type() != pcommon.ValueTypeStr || v.Str() == "" || seen[v.Str()] {
-				continue
-			}
-			seen[v.Str()] = true
-			out = append(out, v.Str())
-		}
-	}
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, s := range ss.Spans().All() {
-				add(s.Attributes())
-			}
-		}
-	}
-	return out
+	return session, call
 }

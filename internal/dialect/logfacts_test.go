@@ -34,12 +34,14 @@ func TestWhatALogRecordStandsFor(t *testing.T) {
 	assert.Equal(t, 1, failures)
 }
 
-func TestSessionsOfSpans(t *testing.T) {
-	td := ptrace.NewTraces()
-	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	for _, id := range []string{"b", "a", "b"} {
-		spans.AppendEmpty().Attributes().PutStr("session.id", id)
-	}
-	spans.AppendEmpty().Attributes().PutStr("mcp.session.id", "transport")
-	assert.Equal(t, []string{"b", "a"}, Sessions(td))
+func TestNamesOfASpan(t *testing.T) {
+	s := ptrace.NewSpan()
+	s.Attributes().PutStr("mcp.session.id", "transport")
+	session, call := SpanNames(s)
+	assert.Empty(t, session+call)
+	s.Attributes().PutStr("session.id", "s1")
+	s.Attributes().PutStr("call_id", "c1")
+	session, call = SpanNames(s)
+	assert.Equal(t, "s1", session)
+	assert.Equal(t, "c1", call)
 }

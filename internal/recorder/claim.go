@@ -11,55 +11,130 @@ import (
 	"github.com/tapedeck/tapedeck/internal/dialect"
 )
 
-// claimRecords moves log records into a run that is being decided: those that
-// name no trace, but a session or a call that the run's spans name too, up to the
-// run's end and the time it settles in. Records of a session that several runs share go to
-// the run that is decided first after them; what no run claims is decided as a run
-// of its own.
-func (r *Recorder) claimRecords(ctx context.Context, id buffer.ID, p *parts) error {
+// claimRecords moves log records into a run that is being decided: those that name
+// no trace, but a session or a call that the run's spans name too, as far as they
+// are its own (see owner) and not later than its end. What comes after may be the
+// next run's, whose spans are not here yet; giveBack finds out.
+func (r *Recorder) claimRecords(id buffer.ID, p *parts) error {
 	if p.td.SpanCount() == 0 {
 		return nil
 	}
-	until := findHead(p.td).end.AsTime().Add(r.cfg.RootSettle)
-	for _, from := range r.related(p) {
-		if from == id {
-			continue
-		}
-		if err := r.claimFrom(ctx, from, id, pcommon.NewTimestampFromTime(until), p); err != nil {
+	until := findHead(p.td).end
+	for _, from := range r.related(id) {
+		if err := r.claimFrom(from, id, until, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// related lists the runs of the sessions that spans name, and those whose records
-// name one of the spans' calls: not every agent writes its session on spans.
-func (r *Recorder) related(p *parts) (ids []buffer.ID) {
-	for _, session := range dialect.Sessions(p.td) {
-		ids = append(ids, buffer.ID(dialect.LogTraceID(session)))
-	}
-	calls := dialect.CallIDs(p.td)
+// related lists the runs of the sessions that a run's spans name, and those whose
+// records name one of its calls: not every agent writes its session on spans.
+func (r *Recorder) related(id buffer.ID) (ids []buffer.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, call := range calls {
-		if rn := r.idx.byCall[call]; rn != nil && !slices.Contains(ids, rn.id) {
-			ids = append(ids, rn.id)
+	rn := r.idx.get(id)
+	ids = slices.Clone(rn.kin.sessions)
+	for _, call := range rn.kin.calls {
+		if from := r.idx.byCall[call]; from != nil && !slices.Contains(ids, from.id) {
+			ids = append(ids, from.id)
 		}
 	}
-	return ids
+	return slices.DeleteFunc(ids, func(from buffer.ID) bool { return from == id })
 }
 
-func (r *Recorder) claimFrom(ctx context.Context, from, to buffer.ID, until pcommon.Timestamp, p *parts) error {
-	src, done, err := r.take(ctx, from)
-	if src == nil || err != nil {
-		return err
+// giveBack hands the log records of a session that is over to the runs they belong
+// to, which may be decided, as late as they are. It returns how many are left.
+func (r *Recorder) giveBack(ctx context.Context, src *run) (left int, err error) {
+	chunks, err := r.deps.Buffer.Load(src.id)
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	relatives := r.idx.relatives(src)
+	r.mu.Unlock()
+	if len(relatives) == 0 {
+		return src.records, nil
+	}
+	all := decode(chunks)
+	shares := map[*run]plog.Logs{}
+	deal(all.ld, func(res pcommon.Resource, rec plog.LogRecord) *run {
+		return owner(relatives, serviceOf(res), dialect.LogCallID(rec), timeOf(rec))
+	}, func(to *run) plog.Logs {
+		if _, ok := shares[to]; !ok {
+			shares[to] = plog.NewLogs()
+		}
+		return shares[to]
+	})
+	for to, ld := range shares {
+		if to == nil {
+			continue
+		}
+		data, err := marshalLogs(ld)
+		if err != nil {
+			return 0, err
+		}
+		c := chunk{id: to.id, data: data, records: ld.LogRecordCount(), moved: true}
+		if err := r.add(ctx, &c); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// deal gives each record to the part of the run that fn names, under its trace id.
+func deal(ld plog.Logs, fn func(pcommon.Resource, plog.LogRecord) *run, part func(*run) plog.Logs) {
+	open := map[*run]*logPart{}
+	for _, rl := range ld.ResourceLogs().All() {
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, rec := range sl.LogRecords().All() {
+				to := fn(rl.Resource(), rec)
+				p := open[to]
+				if p == nil {
+					p = &logPart{ld: part(to)}
+					open[to] = p
+				}
+				out := p.records(rl, sl).AppendEmpty()
+				rec.CopyTo(out)
+				if to != nil {
+					out.SetTraceID(pcommon.TraceID(to.id))
+				}
+			}
+		}
+	}
+}
+
+func timeOf(rec plog.LogRecord) pcommon.Timestamp {
+	if at := rec.Timestamp(); at != 0 {
+		return at
+	}
+	return rec.ObservedTimestamp()
+}
+
+func (r *Recorder) claimFrom(from, to buffer.ID, until pcommon.Timestamp, p *parts) error {
+	src, done := r.take(from)
+	if src == nil {
+		return nil
 	}
 	chunks, err := r.deps.Buffer.Load(from)
 	mine, rest := plog.NewLogs(), plog.NewLogs()
 	if err == nil {
-		all := decode(chunks)
+		r.mu.Lock()
+		relatives, heir := r.idx.relatives(src), r.idx.get(to)
+		r.mu.Unlock()
 		// No spans are among them: take sees to it.
-		cutLogs(all.ld, mine, rest, pcommon.TraceID(to), until)
+		deal(decode(chunks).ld, func(res pcommon.Resource, rec plog.LogRecord) *run {
+			at := timeOf(rec)
+			if at <= until && owner(relatives, serviceOf(res), dialect.LogCallID(rec), at) == heir {
+				return heir
+			}
+			return nil
+		}, func(to *run) plog.Logs {
+			if to == heir {
+				return mine
+			}
+			return rest
+		})
 	}
 	moved, left := mine.LogRecordCount(), int64(0)
 	if err == nil && moved > 0 {
@@ -86,31 +161,18 @@ func (r *Recorder) claimFrom(ctx context.Context, from, to buffer.ID, until pcom
 	return nil
 }
 
-// take marks an open run of log records as being decided, waiting for whoever does
-// so already; it returns nil when the run is not open. One with spans is not to be
-// taken from: its trace id is that of a session by chance or by malice, and it may
-// itself be waiting for this run.
-func (r *Recorder) take(ctx context.Context, id buffer.ID) (rn *run, done func(), err error) {
-	for {
-		r.mu.Lock()
-		rn := r.idx.get(id)
-		if rn == nil || rn.spans > 0 || rn.state != stateOpen && rn.state != stateDeciding {
-			r.mu.Unlock()
-			return nil, nil, nil
-		}
-		if rn.state == stateOpen {
-			done := r.begin(rn)
-			r.mu.Unlock()
-			return rn, done, nil
-		}
-		busy := rn.busy
-		r.mu.Unlock()
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
-		}
+// take marks an open run of log records as being decided; it returns nil when the
+// run is not open. One that is being decided already gives its records back by
+// itself, and waiting for it could be mutual. One with spans is not to be taken
+// from: its trace id is that of a session by chance or by malice.
+func (r *Recorder) take(id buffer.ID) (rn *run, done func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rn = r.idx.get(id)
+	if rn == nil || rn.spans > 0 || rn.state != stateOpen {
+		return nil, nil
 	}
+	return rn, r.begin(rn)
 }
 
 // move rewrites the buffer: mine is appended to its new run, the old one keeps the
@@ -133,27 +195,4 @@ func (r *Recorder) move(from, to buffer.ID, mine, rest plog.Logs) (left int64, e
 		return 0, nil
 	}
 	return int64(len(remains)), r.deps.Buffer.Append(from, remains)
-}
-
-// cutLogs divides records by time. Those up to until get the trace id of the run
-// they move to.
-func cutLogs(ld, mine, rest plog.Logs, id pcommon.TraceID, until pcommon.Timestamp) {
-	toMine, toRest := logPart{ld: mine}, logPart{ld: rest}
-	for _, rl := range ld.ResourceLogs().All() {
-		for _, sl := range rl.ScopeLogs().All() {
-			for _, rec := range sl.LogRecords().All() {
-				at := rec.Timestamp()
-				if at == 0 {
-					at = rec.ObservedTimestamp()
-				}
-				if at > until {
-					rec.CopyTo(toRest.records(rl, sl).AppendEmpty())
-					continue
-				}
-				out := toMine.records(rl, sl).AppendEmpty()
-				rec.CopyTo(out)
-				out.SetTraceID(id)
-			}
-		}
-	}
 }

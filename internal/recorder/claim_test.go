@@ -71,7 +71,13 @@ func TestALargeResourceIsNotMultipliedByLogRecords(t *testing.T) {
 
 		all := decode([][]byte{chunks[0].data})
 		mine, rest := plog.NewLogs(), plog.NewLogs()
-		cutLogs(all.ld, mine, rest, pcommon.TraceID{2}, 0)
+		heir := &run{id: [16]byte{2}}
+		deal(all.ld, func(pcommon.Resource, plog.LogRecord) *run { return heir }, func(to *run) plog.Logs {
+			if to == heir {
+				return mine
+			}
+			return rest
+		})
 		assert.Equal(t, 50, mine.LogRecordCount())
 		assert.Less(t, logsMarshaler.LogsSize(mine), 2*large)
 	})

@@ -135,7 +135,14 @@ func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) er
 	done := r.begin(rn)
 	r.mu.Unlock()
 
-	v, err := r.judge(ctx, rn.id, trigger)
+	v, err := verdict{}, error(nil)
+	left := 1
+	if rn.session && rn.spans == 0 {
+		left, err = r.giveBack(ctx, rn)
+	}
+	if err == nil && left > 0 {
+		v, err = r.judge(ctx, rn.id, trigger)
+	}
 	if err == nil {
 		err = r.emit(ctx, v.out)
 	}
@@ -144,6 +151,10 @@ func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) er
 	defer r.mu.Unlock()
 	defer done()
 	switch {
+	case err == nil && left == 0:
+		r.deps.Buffer.Drop(rn.id)
+		r.idx.forget(rn)
+		return nil
 	case err == nil:
 		all := rn.amount()
 		r.deps.Telemetry.Dropped(DropDamaged, Amount{all.Spans - v.amount.Spans, all.Records - v.amount.Records})

@@ -48,6 +48,9 @@ type run struct {
 
 	// callIDs are the calls that the log records of a session's run name.
 	callIDs []string
+	// session: some of its records came without a trace.
+	session bool
+	kin     kin
 
 	busy chan struct{}
 
@@ -65,21 +68,27 @@ func (r *run) amount() Amount { return Amount{r.spans, r.records} }
 // use; the recorder's lock guards it.
 type index struct {
 	// byCall finds the open run whose log records name a call.
-	byCall    map[string]*run
-	runs      map[buffer.ID]*run
-	due       deadlines
-	undecided *list.List
-	decided   *list.List
-	held      *list.List
+	byCall map[string]*run
+	// bySession and bySpanCall find the runs whose spans name a session, by the id
+	// of its run, or a call.
+	bySession  map[buffer.ID][]*run
+	bySpanCall map[string][]*run
+	runs       map[buffer.ID]*run
+	due        deadlines
+	undecided  *list.List
+	decided    *list.List
+	held       *list.List
 }
 
 func newIndex() index {
 	return index{
-		byCall:    make(map[string]*run),
-		runs:      make(map[buffer.ID]*run),
-		undecided: list.New(),
-		decided:   list.New(),
-		held:      list.New(),
+		byCall:     make(map[string]*run),
+		bySession:  make(map[buffer.ID][]*run),
+		bySpanCall: make(map[string][]*run),
+		runs:       make(map[buffer.ID]*run),
+		undecided:  list.New(),
+		decided:    list.New(),
+		held:       list.New(),
 	}
 }
 
@@ -198,6 +207,7 @@ func (x *index) unname(rn *run) {
 
 // forget drops an open run of which nothing is left.
 func (x *index) forget(rn *run) {
+	x.unrelate(rn)
 	x.unname(rn)
 	delete(x.runs, rn.id)
 	x.undecided.Remove(rn.place)
@@ -207,6 +217,7 @@ func (x *index) forget(rn *run) {
 
 // remove forgets a decided run.
 func (x *index) remove(rn *run) {
+	x.unrelate(rn)
 	delete(x.runs, rn.id)
 	if rn.place != nil {
 		x.decided.Remove(rn.place)

@@ -61,7 +61,7 @@ func (r *Recorder) judge(ctx context.Context, id buffer.ID, trigger tape.Trigger
 		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, err)
 	}
 	p := decode(chunks)
-	if err := r.claimRecords(ctx, id, &p); err != nil {
+	if err := r.claimRecords(id, &p); err != nil {
 		return verdict{}, err
 	}
 	if p.amount() == (Amount{}) {

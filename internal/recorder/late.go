@@ -37,7 +37,7 @@ func (r *Recorder) addLate(ctx context.Context, rn *run, c *chunk) error {
 }
 
 func (r *Recorder) late(c *chunk) {
-	r.deps.Telemetry.Received(c.amount())
+	r.received(c)
 	r.deps.Telemetry.Late(c.amount())
 }
 

@@ -71,6 +71,7 @@ func splitLogs(ld plog.Logs, limit int64) (chunks []chunk, homeless int, err err
 				c := &chunks[i]
 				c.records++
 				if rec.TraceID().IsEmpty() {
+					c.session = true
 					if call := dialect.LogCallID(rec); call != "" {
 						c.callIDs = append(c.callIDs, call)
 					}

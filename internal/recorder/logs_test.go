@@ -103,6 +103,113 @@ func TestLogRecordsJoinTheirTrace(t *testing.T) {
 	}
 }
 
+// shifted is a sample in another trace, session time and call ids of its own.
+func shifted(t *testing.T, name string, trace byte, by time.Duration, callSuffix, service string) (ptrace.Traces, plog.Logs) {
+	t.Helper()
+	td, ld := sampleTraces(t, name), sampleLogs(t, name)
+	rename := func(m pcommon.Map) {
+		for k, v := range m.All() {
+			if k == "call_id" {
+				v.SetStr(v.Str() + callSuffix)
+			}
+		}
+	}
+	for _, rs := range td.ResourceSpans().All() {
+		rs.Resource().Attributes().PutStr("service.name", service)
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, s := range ss.Spans().All() {
+				s.SetTraceID(pcommon.TraceID{trace})
+				s.SetStartTimestamp(s.StartTimestamp() + pcommon.Timestamp(by))
+				s.SetEndTimestamp(s.EndTimestamp() + pcommon.Timestamp(by))
+				rename(s.Attributes())
+				for _, e := range s.Events().All() {
+					rename(e.Attributes())
+				}
+			}
+		}
+	}
+	for _, rl := range ld.ResourceLogs().All() {
+		rl.Resource().Attributes().PutStr("service.name", service)
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, r := range sl.LogRecords().All() {
+				r.SetTimestamp(r.Timestamp() + pcommon.Timestamp(by))
+				r.SetObservedTimestamp(r.ObservedTimestamp() + pcommon.Timestamp(by))
+				r.Attributes().Remove("event.timestamp")
+				rename(r.Attributes())
+			}
+		}
+	}
+	return td, ld
+}
+
+// Two turns of one session are two traces; each gets its own log records, however
+// the four requests come, and also when the second turn's spans come last of all.
+func TestTurnsOfOneSessionKeepTheirLogRecords(t *testing.T) {
+	for name, suffix := range map[string]string{"ids of their own": "-2", "ids again": ""} {
+		for order, do := range map[string]func(f *fixture, send [4]func()){
+			"as they happen":    func(_ *fixture, s [4]func()) { s[0](); s[1](); s[2](); s[3]() },
+			"spans first":       func(_ *fixture, s [4]func()) { s[1](); s[3](); s[0](); s[2]() },
+			"logs first":        func(_ *fixture, s [4]func()) { s[0](); s[2](); s[1](); s[3]() },
+			"a turn in between": func(f *fixture, s [4]func()) { s[0](); s[2](); s[1](); f.pass(6 * time.Second); s[3]() },
+			"logs after all": func(f *fixture, s [4]func()) {
+				s[1]()
+				s[3]()
+				f.pass(6 * time.Second)
+				s[0]()
+				s[2]()
+			},
+		} {
+			t.Run(name+" "+order, func(t *testing.T) {
+				t1, l1 := shifted(t, "codex", 1, 0, "", "codex")
+				t2, l2 := shifted(t, "codex", 2, 4*time.Second, suffix, "codex")
+				want := []*tape.Tape{
+					dialect.TranslateWithLogs(t1, l1, dialect.Options{})[0],
+					dialect.TranslateWithLogs(t2, l2, dialect.Options{})[0],
+				}
+				f := newFixture(t, keepAll)
+				send := func(fn func() error) func() { return func() { require.NoError(t, fn()) } }
+				ctx := context.Background()
+				do(f, [4]func(){
+					send(func() error { return f.AddLogs(ctx, l1) }), send(func() error { return f.Add(ctx, t1) }),
+					send(func() error { return f.AddLogs(ctx, l2) }), send(func() error { return f.Add(ctx, t2) }),
+				})
+				f.pass(6 * time.Second)
+				f.pass(11 * time.Minute)
+				got := tapesOf(f)
+				require.Len(t, got, 2)
+				for i := range want {
+					assert.Equal(t, toolCalls(want[i]), toolCalls(got[i]), "turn %d", i+1)
+					assert.Equal(t, want[i].Manifest.Outcome, got[i].Manifest.Outcome)
+				}
+				f.balanced()
+				assert.Zero(t, f.OpenRuns())
+				assert.Empty(t, f.idx.byCall)
+			})
+		}
+	}
+}
+
+// A session id that two services share does not mix their runs.
+func TestServicesThatShareASessionKeepTheirLogRecords(t *testing.T) {
+	td, ld := shifted(t, "codex", 1, 0, "", "codex")
+	other := sampleTraces(t, "cagent")
+	want := dialect.Translate(other, dialect.Options{})
+	f := newFixture(t, keepAll)
+	require.NoError(t, f.Add(context.Background(), other))
+	require.NoError(t, f.Add(context.Background(), td))
+	require.NoError(t, f.AddLogs(context.Background(), ld))
+	f.pass(6 * time.Second)
+	f.pass(11 * time.Minute)
+	for _, got := range tapesOf(f) {
+		if got.Manifest.TraceID == want[0].Manifest.TraceID {
+			assert.Equal(t, toolCalls(want[0]), toolCalls(got))
+		} else {
+			assert.Len(t, toolCalls(got), 3)
+		}
+	}
+	f.balanced()
+}
+
 func TestAnAgentThatOnlyWritesLogsIsARun(t *testing.T) {
 	f := newFixture(t, keepAll)
 	require.NoError(t, f.AddLogs(context.Background(), sampleLogs(t, "codex")))

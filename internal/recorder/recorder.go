@@ -219,6 +219,8 @@ func (r *Recorder) addOpen(ctx context.Context, rn *run, c *chunk) error {
 	rn.spans += c.spans
 	rn.records += c.records
 	r.idx.names(rn, c.callIDs)
+	r.idx.relate(rn, c.kin)
+	rn.session = rn.session || c.session
 	rn.bytes += int64(len(c.data))
 	if c.root && rn.rooted.IsZero() {
 		rn.rooted = now
@@ -226,13 +228,20 @@ func (r *Recorder) addOpen(ctx context.Context, rn *run, c *chunk) error {
 	r.idx.schedule(rn, r.deadline(rn))
 	tooLarge := rn.bytes > r.cfg.MaxRunBytes
 	r.mu.Unlock()
-	r.deps.Telemetry.Received(c.amount())
+	r.received(c)
 	if tooLarge {
 		// The spans are safe in the buffer: a failure to hand them on is retried
 		// by Tick and is not this sender's.
 		_ = r.decide(ctx, rn, tape.TriggerSize)
 	}
 	return nil
+}
+
+// received counts what came in, once.
+func (r *Recorder) received(c *chunk) {
+	if !c.moved {
+		r.deps.Telemetry.Received(c.amount())
+	}
 }
 
 // makeRoom reserves n bytes, dropping held look-back spans first and deciding

@@ -19,6 +19,11 @@ type chunk struct {
 	spans, records int
 	// callIDs are the calls that records without a trace name.
 	callIDs []string
+	// session: some of them are records without a trace.
+	session bool
+	// moved: they were counted when they came.
+	moved bool
+	kin   kin
 	// root: one of the spans has no parent. calls: one of them is a tool or
 	// model call. failed: one of them ended in error.
 	root, calls, failed bool
@@ -45,6 +50,7 @@ func split(td ptrace.Traces, limit int64, rules *dialect.Config) ([]chunk, error
 		}
 		c := &chunks[i]
 		c.spans++
+		c.kin.see(rs.Resource(), span)
 		c.root = c.root || span.ParentSpanID().IsEmpty()
 		c.failed = c.failed || span.Status().Code() == ptrace.StatusCodeError ||
 			rules.Failed(rs.Resource(), ss.Scope(), span)
