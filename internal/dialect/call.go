@@ -47,8 +47,10 @@ func (k Kind) String() string {
 type Call struct {
 	Dialect string
 	// Fix is the switch of the instrumentation that turns content on.
-	Fix  string
-	Kind Kind
+	Fix string
+	// Never says why content is missing where there is no such switch.
+	Never string
+	Kind  Kind
 
 	// Tool is the tool's name, or the operation of a model call.
 	Tool string

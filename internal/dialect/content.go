@@ -160,7 +160,9 @@ func placeholder(s string) (why string, redacted, ok bool) {
 	switch s {
 	case "__REDACTED__", "<REDACTED>", "[REDACTED]", "REDACTED", "<redacted>", "[redacted]":
 		return "hidden by the instrumentation", true, true
-	case "<not specified>", "N/A", "<not serializable>", "<replaced>":
+	case "<not serializable>":
+		return whyUnserialisable, false, true
+	case "<not specified>", "N/A", "<replaced>":
 		return "the instrumentation wrote " + s, false, true
 	}
 	return "", false, false

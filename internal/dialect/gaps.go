@@ -61,7 +61,7 @@ func (k captured) gaps(n *node, seq int) []tape.Gap {
 	args, result := n.written.args, n.written.result
 	var out []tape.Gap
 	add := func(what string, c Content) {
-		g := tape.Gap{Seq: seq, What: what, Why: firstOf(c.Why, "not captured")}
+		g := tape.Gap{Seq: seq, What: what, Why: firstOf(c.Why, n.call.Never, "not captured")}
 		switch {
 		case n.unanswered() && what == "result":
 			g.Why = Unanswered
@@ -69,7 +69,7 @@ func (k captured) gaps(n *node, seq int) []tape.Gap {
 			g.Fix = countFix
 		case c.Why == whyCut, c.Why == whyInside:
 			g.Fix = lengthFix
-		case c.Grade == Truncated:
+		case c.Grade == Truncated, c.Why == whySummary, c.Why == whyUnserialisable:
 		case !k[capture{n.call.Dialect, n.kind, what == "result"}]:
 			g.Fix = n.call.Fix
 		}

@@ -38,6 +38,8 @@ func (genAI) Read(s *Span) Call {
 	c := Call{Fix: genAIFix}
 	genAITool(s, &c)
 	genAIModel(s, &c)
+	kind, _ := (genAI{}).Kind(s)
+	c.advise(s, kind)
 	return c
 }
 

@@ -84,7 +84,7 @@ func mastraStep(s *Span, c *Call) {
 		return
 	}
 	if strings.Contains(in.Value.JSON(), "[tool-result: ") || strings.Contains(in.Value.JSON(), "[tool: ") {
-		c.Request = Content{Why: "the instrumentation summarises tool traffic in the input of a step"}
+		c.Request = Content{Why: whySummary}
 		return
 	}
 	c.Input, c.Request = messagesIn(in.Value, in, "user")

@@ -24,6 +24,7 @@ func (mcp) Kind(s *Span) (Kind, bool) {
 
 func (mcp) Read(s *Span) Call {
 	c := Call{Fix: genAIFix, Server: s.Kind() == ptrace.SpanKindServer}
+	c.advise(s, KindTool)
 	genAITool(s, &c)
 	c.Tool = s.Str("gen_ai.tool.name", "mcp.tool.name")
 	if c.Tool == "" {

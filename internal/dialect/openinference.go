@@ -63,10 +63,20 @@ func (openInference) Read(s *Span) Call {
 	case KindAgent:
 		c.Agent = s.Str("agent.name", "graph.node.id")
 	}
+	if strings.Contains(s.Scope.Name(), "instrumentation-openai-agents") && contentless(s) {
+		// Hidden values would stand as __REDACTED__: the runner told nothing.
+		c.Fix = agentsJSFix
+	}
 	if s.conv == "" {
 		c.Conversation = s.Value("metadata").First("session_id", "conversation_id", "thread_id").Str()
 	}
 	return c
+}
+
+// contentless reports a span without input and with no or an empty output.
+func contentless(s *Span) bool {
+	_, in := s.Attr("input.value")
+	return !in && s.Str("output.value") == ""
 }
 
 func oiTool(s *Span, c *Call) {

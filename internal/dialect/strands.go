@@ -30,7 +30,7 @@ func (strands) Kind(s *Span) (Kind, bool) {
 }
 
 func (strands) Read(s *Span) Call {
-	c := Call{Fix: "Strands records content unless a span processor removes it"}
+	c := Call{Never: "not captured, although Strands records content by default"}
 	kind, _ := (strands{}).Kind(s)
 	switch kind {
 	case KindTool:
