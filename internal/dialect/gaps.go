@@ -84,6 +84,42 @@ func (k captured) gaps(n *node, seq int) []tape.Gap {
 	return out
 }
 
+// Advice where spans are missing inside a tree. Which of the causes it was, the
+// spans that came do not tell.
+const (
+	whyHoles = "spans name parents that never came: sampling or a lost batch upstream is a likely cause, and calls may be missing"
+	holesFix = "send all spans of a trace: no head or tail sampler in front"
+)
+
+// spanGap is the gap of a run of which spans are missing: its root, or parents
+// further down, or both. A root's own parent that was not seen is no hole, and
+// neither is one that several spans without a root have in common.
+func (r *run) spanGap(root *node) []tape.Gap {
+	if root == nil {
+		return []tape.Gap{{What: "root", Why: "there are log records and no spans, which do not tell whether the run ended"}}
+	}
+	rooted, holes := root.ParentSpanID().IsEmpty(), false
+	for _, n := range r.nodes {
+		if n.Span == nil {
+			continue
+		}
+		p := n.ParentSpanID()
+		if !p.IsEmpty() && r.byID[p] == nil && p != root.ParentSpanID() {
+			holes = true
+			break
+		}
+	}
+	switch {
+	case rooted && holes:
+		return []tape.Gap{{What: "span", Why: whyHoles, Fix: holesFix}}
+	case holes:
+		return []tape.Gap{{What: "root", Why: "no root span was seen, and " + whyHoles, Fix: rootFix + "; " + holesFix}}
+	case !rooted:
+		return []tape.Gap{{What: "root", Why: "no root span was seen", Fix: rootFix}}
+	}
+	return nil
+}
+
 // crewFix is what brings the tool calls of CrewAI, which OpenLLMetry does not
 // record.
 const crewFix = "add an instrumentation of CrewAI that records tools, such as OpenInference's"

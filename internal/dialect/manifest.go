@@ -58,12 +58,7 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 		m.Fidelity = tape.FidelityAbsent
 	}
 	m.Gaps = append(m.Gaps, r.crewGap(calls)...)
-	switch {
-	case root == nil:
-		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "there are log records and no spans, which do not tell whether the run ended"})
-	case !root.ParentSpanID().IsEmpty():
-		m.Gaps = append(m.Gaps, tape.Gap{What: "root", Why: "no root span was seen", Fix: rootFix})
-	}
+	m.Gaps = append(m.Gaps, r.spanGap(root)...)
 	m.Complete = len(m.Gaps) == 0 && m.Outcome != tape.OutcomeIncomplete
 	m.Tools = toolTable(calls, records)
 	return m
