@@ -44,7 +44,7 @@ type importedRun struct {
 }
 
 func (a *app) importCmd() *cobra.Command {
-	var out string
+	var out, config string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
@@ -57,14 +57,23 @@ Tempo, Langfuse and Phoenix, OpenInference JSON lines, or what the console
 exporters of Python, JavaScript and Go print; gzip or zstd around any of it. - is
 standard input. Secrets are redacted first.
 
+--config names a YAML file with the sections translation and attribution of the
+collector's tape_store extension, so that spans are read as the collector reads
+them; the defaults are those of the extension.
+
 One run goes to -o FILE or standard output; several go to -o DIR/, each as
 <trace_id>.jsonl. The report goes to standard error.`,
 		Args: args(1, -1),
 		RunE: func(_ *cobra.Command, files []string) error {
-			if i := slices.IndexFunc(files, func(file string) bool { return sameFile(file, out) }); i >= 0 {
-				return usage("-o %s is %s, which is to be read", out, files[i])
+			read := append(slices.Clone(files), config)
+			if i := slices.IndexFunc(read, func(file string) bool { return sameFile(file, out) }); i >= 0 {
+				return usage("-o %s is %s, which is to be read", out, read[i])
 			}
-			report, err := a.readRuns(files)
+			opts, err := readReading(config)
+			if err != nil {
+				return err
+			}
+			report, err := a.readRuns(files, opts)
 			if err != nil {
 				return err
 			}
@@ -94,6 +103,7 @@ One run goes to -o FILE or standard output; several go to -o DIR/, each as
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&config, "config", "", "YAML file with translation and attribution, as the tape_store extension has them")
 	outFlag(cmd, &out)
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -107,7 +117,7 @@ func sameFile(a, b string) bool {
 }
 
 // readRuns reads all files into one set of traces and logs and translates it.
-func (a *app) readRuns(files []string) (*importReport, error) {
+func (a *app) readRuns(files []string, opts dialect.Options) (*importReport, error) {
 	report := &importReport{Files: len(files), Runs: []importedRun{}}
 	td, ld := ptrace.NewTraces(), plog.NewLogs()
 	for _, file := range files {
@@ -121,7 +131,8 @@ func (a *app) readRuns(files []string) (*importReport, error) {
 	policy := redact.Default()
 	s := scrub.New(policy)
 	report.Redacted = s.Traces(td).Values + s.Logs(ld).Values
-	for _, run := range dialect.Runs(td, ld, dialect.Options{Lean: true}) {
+	opts.Lean = true
+	for _, run := range dialect.Runs(td, ld, opts) {
 		t := run.Tape
 		if len(t.Records) == 0 {
 			report.WithoutCalls = append(report.WithoutCalls, t.Manifest.TraceID)
