@@ -114,7 +114,7 @@ var errorTexts = []string{
 }
 
 // inBand is the failure a result tells by itself: a truthy error member of a
-// JSON answer, or one of the texts above.
+// JSON answer, its own word that it failed, or one of the texts above.
 func inBand(c Content) *Failure {
 	switch c.Value.Kind() {
 	case value.String:
@@ -128,8 +128,19 @@ func inBand(c Content) *Failure {
 		if c.Value.First("isError", "is_error").Truthy() {
 			return &Failure{Message: c.Value.JSON(), Evidence: "result"}
 		}
+		if saysFailed(c.Value) {
+			return &Failure{Message: firstOf(messageBeside(c.Value), c.Value.JSON()), Evidence: "result"}
+		}
 	}
 	return nil
+}
+
+// saysFailed reports a result that calls itself failed in one of the two usual
+// ways. Nothing but false and the one word counts: other values of members of
+// these names are answers, such as the status of an order.
+func saysFailed(v value.Value) bool {
+	success := v.At("success")
+	return success.Kind() == value.Bool && !success.Truthy() || v.At("status").Str() == "error"
 }
 
 func failingText(text string) bool {
