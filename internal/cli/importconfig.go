@@ -98,8 +98,8 @@ func (c *readingConfig) parse(text []byte) error {
 	return nil
 }
 
-// newList keeps elements of a longer default from staying behind those of a list
-// that is set.
+// newList keeps the elements of a default from showing through where a list that is
+// set has null.
 func newList(from, to reflect.Value) (any, error) {
 	if to.CanSet() && to.Kind() == reflect.Slice && from.Kind() == reflect.Slice && !from.IsNil() {
 		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))

@@ -74,6 +74,7 @@ func TestConfigIsReadAsTheExtensionReadsIt(t *testing.T) {
 		"names with commas":    "translation: {approval_id: 'a,b'}",
 		"a shorter list":       "translation: {caller_context: {user: [x]}}",
 		"a member without one": "translation: {caller_context: {user: null}}",
+		"a null in a list":     "translation: {approval_id: [a, null]}",
 		"an empty list":        "translation: {caller_context: {user: []}, approval_id: []}",
 		"number for text":      "translation: {in_band: [{member: a, equals: 0}]}",
 		"null for a text":      "translation: {in_band: [{member: a, equals: null}], tenant_attribute: null}",
@@ -91,6 +92,9 @@ func TestConfigIsReadAsTheExtensionReadsIt(t *testing.T) {
 			conf, err := retrieved.AsConf()
 			require.NoError(t, err)
 			theirErr := conf.Unmarshal(theirs)
+			if theirErr == nil {
+				theirErr = confmap.Validate(theirs)
+			}
 
 			ours := readingConfig{Translation: *dialect.DefaultConfig()}
 			ourErr := ours.parse([]byte(text))
