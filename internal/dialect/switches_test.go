@@ -73,4 +73,8 @@ func TestASummaryOfToolTrafficHasNoSwitch(t *testing.T) {
 	}}
 	gaps := one(t, agentSpan(1, 0, 9), step).Manifest.Gaps
 	assert.Equal(t, []tape.Gap{{Seq: 1, What: "args", Why: whySummary}}, gaps)
+
+	td, ld := recording(t, "mastra_chat_A")
+	gaps = TranslateWithLogs(td, ld, Options{})[0].Manifest.Gaps
+	assert.Equal(t, []tape.Gap{{Seq: 4, What: "args", Why: whySummary}, {Seq: 6, What: "args", Why: whySummary}}, gaps, "the reason is on the step, the call inside it")
 }

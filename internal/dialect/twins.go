@@ -209,6 +209,9 @@ func (r *run) mergeNestedModels() {
 		}
 		if outer.call.Silent {
 			last.call.fill(outer.call)
+			if len(last.call.Input) == 0 {
+				pick(&last.call.Request.Why, outer.call.Request.Why)
+			}
 			outer.kind, outer.ids = KindOther, nil
 			continue
 		}
