@@ -18,7 +18,7 @@ func (r *Recorder) addLate(ctx context.Context, rn *run, c *chunk) error {
 		if rn.held {
 			return r.lateHeld(ctx, rn, c)
 		}
-		if c.failed {
+		if c.seen.failed {
 			return r.lateFailure(ctx, rn, c)
 		}
 		r.mu.Unlock()
@@ -56,19 +56,27 @@ func (r *Recorder) handOn(ctx context.Context, v verdict, err error) (refused bo
 
 // lateKept hands on late spans of a kept run at once; the store merges them.
 func (r *Recorder) lateKept(ctx context.Context, c *chunk, outcome tape.Outcome, trigger tape.Trigger) error {
-	v, err := r.judgeChunk(ctx, c, trigger, outcome)
+	v, taken, err := r.follow(ctx, c, trigger, outcome)
+	if taken {
+		r.deps.Telemetry.Kept(c.amount())
+		v.countContent(r.deps.Telemetry)
+	}
+	return err
+}
+
+// follow hands on what came late as its run's decision has it, and counts it as
+// late, or as dropped too when nobody takes it.
+func (r *Recorder) follow(ctx context.Context, c *chunk, trigger tape.Trigger, outcome tape.Outcome) (v verdict, taken bool, err error) {
+	v, err = r.judgeChunk(ctx, c, trigger, outcome)
 	refused, err := r.handOn(ctx, v, err)
 	if err != nil {
-		return err
+		return v, false, err
 	}
 	r.late(c)
 	if refused {
 		r.deps.Telemetry.Dropped(DropRefused, c.amount())
-		return nil
 	}
-	r.deps.Telemetry.Kept(c.amount())
-	v.countContent(r.deps.Telemetry)
-	return nil
+	return v, !refused, nil
 }
 
 // lateOther follows the decision about a run without calls.
@@ -78,19 +86,12 @@ func (r *Recorder) lateOther(ctx context.Context, c *chunk) error {
 		r.deps.Telemetry.LetGo(c.amount())
 		return nil
 	}
-	v, err := r.judgeChunk(ctx, c, "", "")
-	refused, err := r.handOn(ctx, v, err)
-	if err != nil {
-		return err
+	_, taken, err := r.follow(ctx, c, "", "")
+	if taken {
+		r.deps.Telemetry.Passed(Amount{Spans: c.spans})
+		r.deps.Telemetry.LetGo(Amount{Records: c.records})
 	}
-	r.late(c)
-	if refused {
-		r.deps.Telemetry.Dropped(DropRefused, c.amount())
-		return nil
-	}
-	r.deps.Telemetry.Passed(Amount{Spans: c.spans})
-	r.deps.Telemetry.LetGo(Amount{Records: c.records})
-	return nil
+	return err
 }
 
 // lateHeld adds spans to a summarised run whose other spans are still there,
@@ -104,7 +105,7 @@ func (r *Recorder) lateHeld(ctx context.Context, rn *run, c *chunk) error {
 	rn.records += c.records
 	r.late(c)
 	r.deps.Telemetry.Summarised(c.amount())
-	if !c.failed {
+	if !c.seen.failed {
 		r.mu.Unlock()
 		return nil
 	}

@@ -76,9 +76,6 @@ func splitLogs(ld plog.Logs, limit int64) (chunks []chunk, homeless int, err err
 						c.callIDs = append(c.callIDs, call)
 					}
 				}
-				kind, failed := dialect.LogKind(rl.Resource(), sl.Scope(), rec)
-				c.failed = c.failed || failed
-				c.calls = c.calls || kind == dialect.KindTool || kind == dialect.KindModel
 			}
 		}
 	}

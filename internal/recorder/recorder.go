@@ -137,7 +137,7 @@ func New(cfg Config, deps Deps) *Recorder {
 // When it returns an error, the sender should send the whole request again:
 // what was taken already is recognised by its span ids.
 func (r *Recorder) Add(ctx context.Context, td ptrace.Traces) error {
-	chunks, err := split(td, r.cfg.MaxBytes, r.translation)
+	chunks, err := split(td, r.cfg.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,13 @@ func (r *Recorder) add(ctx context.Context, c *chunk) error {
 				return ctx.Err()
 			}
 		}
-		if rn != nil && rn.state == stateLetGo && c.calls {
+		if rn != nil && c.seen == nil && (rn.state == stateLetGo || rn.state == stateSummarised) {
+			// Not under the lock: others need not wait for the reading.
+			r.mu.Unlock()
+			c.look(r.translation)
+			continue
+		}
+		if rn != nil && rn.state == stateLetGo && c.seen.calls {
 			// The decision was about a trace that showed no call: it was let go
 			// as none of ours, and this span says that it is.
 			r.idx.remove(rn)

@@ -555,7 +555,7 @@ func TestManyRunsThroughASmallBufferReturnToTheStart(t *testing.T) {
 }
 
 func TestCapacityOneWithASlowNextComponentFinishes(t *testing.T) {
-	one, err := split(traces(tool(1, 2, 1)), 1<<20, dialect.DefaultConfig())
+	one, err := split(traces(tool(1, 2, 1)), 1<<20)
 	require.NoError(t, err)
 	f := newFixture(t, func(c *Config) { c.MaxBytes = int64(len(one[0].data))*2 + 400; c.DecidedRuns = 1 })
 	slow := f.deps.Emit
@@ -612,7 +612,7 @@ func TestSplitKeepsResourcesAndScopes(t *testing.T) {
 			}
 		}
 	}
-	chunks, err := split(td, 1<<20, dialect.DefaultConfig())
+	chunks, err := split(td, 1<<20)
 	require.NoError(t, err)
 	require.Len(t, chunks, 2)
 	for i, c := range chunks {

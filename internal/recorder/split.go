@@ -3,7 +3,6 @@ package recorder
 import (
 	"fmt"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/buffer"
@@ -24,10 +23,42 @@ type chunk struct {
 	// moved: they were counted when they came.
 	moved bool
 	kin   kin
-	// root: one of the spans has no parent. calls: one of them is a tool or
-	// model call. failed: one of them ended in error.
-	root, calls, failed bool
+	// root: one of the spans has no parent.
+	root bool
+	// seen is what look found, nil before.
+	seen *signs
 }
+
+// signs are what only a run that is decided already asks of a chunk. calls: there
+// is a tool or model call in it. failed: something in it ended in error.
+type signs struct{ calls, failed bool }
+
+// look reads the content of a chunk for signs. Most chunks belong to open runs and
+// are never asked, which is why nobody looks on arrival.
+func (c *chunk) look(rules *dialect.Config) *signs {
+	if c.seen != nil {
+		return c.seen
+	}
+	c.seen = &signs{}
+	p := decode([][]byte{c.data})
+	forEachSpan(p.td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
+		c.seen.failed = c.seen.failed || span.Status().Code() == ptrace.StatusCodeError ||
+			rules.Failed(rs.Resource(), ss.Scope(), span)
+		c.seen.calls = c.seen.calls || isCall(dialect.KindOf(rs.Resource(), ss.Scope(), span))
+	})
+	for _, rl := range p.ld.ResourceLogs().All() {
+		for _, sl := range rl.ScopeLogs().All() {
+			for _, rec := range sl.LogRecords().All() {
+				kind, failed := dialect.LogKind(rl.Resource(), sl.Scope(), rec)
+				c.seen.failed = c.seen.failed || failed
+				c.seen.calls = c.seen.calls || isCall(kind)
+			}
+		}
+	}
+	return c.seen
+}
+
+func isCall(kind dialect.Kind) bool { return kind == dialect.KindTool || kind == dialect.KindModel }
 
 func (c *chunk) amount() Amount { return Amount{c.spans, c.records} }
 
@@ -37,10 +68,10 @@ var marshaler ptrace.ProtoMarshaler
 // which the ids first appear. A request about one run, which is the common case,
 // is marshalled as it is. The error is ErrTooLarge when the parts, each with its
 // own resources and scopes, come to more than limit bytes.
-func split(td ptrace.Traces, limit int64, rules *dialect.Config) ([]chunk, error) {
+func split(td ptrace.Traces, limit int64) ([]chunk, error) {
 	var chunks []chunk
 	at := make(map[buffer.ID]int, 1)
-	forEachSpan(td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
+	forEachSpan(td, func(rs ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
 		id := buffer.ID(span.TraceID())
 		i, ok := at[id]
 		if !ok {
@@ -52,9 +83,6 @@ func split(td ptrace.Traces, limit int64, rules *dialect.Config) ([]chunk, error
 		c.spans++
 		c.kin.see(rs.Resource(), span)
 		c.root = c.root || span.ParentSpanID().IsEmpty()
-		c.failed = c.failed || span.Status().Code() == ptrace.StatusCodeError ||
-			rules.Failed(rs.Resource(), ss.Scope(), span)
-		c.calls = c.calls || isCall(rs.Resource(), ss.Scope(), span)
 	})
 	if len(chunks) == 1 {
 		return chunks, chunks[0].marshal(td)
@@ -85,15 +113,6 @@ func (c *chunk) marshal(td ptrace.Traces) (err error) {
 		return fmt.Errorf("marshal trace %x: %w", c.id, err)
 	}
 	return nil
-}
-
-func isCall(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) bool {
-	switch dialect.KindOf(res, scope, span) {
-	case dialect.KindTool, dialect.KindModel:
-		return true
-	default:
-		return false
-	}
 }
 
 // part is a copy of some spans of a request that are visited in their order,

@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/collector/processor"
 
 	"github.com/tapedeck/tapedeck/internal/recorder"
-	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
 )
@@ -83,15 +82,11 @@ type logsProcessor struct {
 }
 
 func newLogsProcessor(set processor.Settings, cfg *Config, next consumer.Logs) (*logsProcessor, error) {
-	policy, err := redact.New(cfg.Redaction)
-	if err != nil {
-		return nil, fmt.Errorf("redaction: %w", err)
-	}
-	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	scrubber, builder, err := equip(set, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &logsProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrub.New(policy)}, nil
+	return &logsProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrubber}, nil
 }
 
 func (*logsProcessor) Capabilities() consumer.Capabilities {

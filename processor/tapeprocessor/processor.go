@@ -49,17 +49,23 @@ type tapeProcessor struct {
 }
 
 func newProcessor(set processor.Settings, cfg *Config, next consumer.Traces) (*tapeProcessor, error) {
-	policy, err := redact.New(cfg.Redaction)
-	if err != nil {
-		return nil, fmt.Errorf("redaction: %w", err)
-	}
-	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	scrubber, builder, err := equip(set, cfg)
 	if err != nil {
 		return nil, err
 	}
-	p := &tapeProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrub.New(policy)}
+	p := &tapeProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrubber}
 	register(p)
 	return p, nil
+}
+
+// equip makes what the processor needs in either kind of pipeline.
+func equip(set processor.Settings, cfg *Config) (*scrub.Scrubber, *metadata.TelemetryBuilder, error) {
+	policy, err := redact.New(cfg.Redaction)
+	if err != nil {
+		return nil, nil, fmt.Errorf("redaction: %w", err)
+	}
+	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	return scrub.New(policy), builder, err
 }
 
 func (*tapeProcessor) Capabilities() consumer.Capabilities {
