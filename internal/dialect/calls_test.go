@@ -84,7 +84,7 @@ func TestFailureSignals(t *testing.T) {
 			}
 			td := traces(t, span)
 			rs := td.ResourceSpans().At(0)
-			assert.Equal(t, c.failed, Failed(rs.Resource(), rs.ScopeSpans().At(0).Scope(), rs.ScopeSpans().At(0).Spans().At(0)))
+			assert.Equal(t, c.failed, defaultConfig.Failed(rs.Resource(), rs.ScopeSpans().At(0).Scope(), rs.ScopeSpans().At(0).Spans().At(0)))
 		})
 	}
 }

@@ -90,7 +90,7 @@ func TestResultsFailByConfiguredRules(t *testing.T) {
 			rs := td.ResourceSpans().At(1)
 			span := rs.ScopeSpans().At(0)
 			assert.Equal(t, c.failed, config.Failed(rs.Resource(), span.Scope(), span.Spans().At(0)))
-			assert.False(t, Failed(rs.Resource(), span.Scope(), span.Spans().At(0)))
+			assert.False(t, defaultConfig.Failed(rs.Resource(), span.Scope(), span.Spans().At(0)))
 			if c.failed {
 				assert.Equal(t, c.message, r.Error.Message)
 				assert.Equal(t, c.code, r.Error.Code)

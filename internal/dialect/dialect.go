@@ -124,11 +124,6 @@ var spans = sync.Pool{New: func() any { return new(Span) }}
 // Failed reports whether a single span shows a failed call or a failed agent:
 // the signal by which a late span upgrades a decision. Failures that only the
 // messages or children of other spans tell are not seen.
-func Failed(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) bool {
-	return defaultConfig.Failed(res, scope, span)
-}
-
-// Failed is [Failed] with the rules of the configuration.
 func (c *Config) Failed(res pcommon.Resource, scope pcommon.InstrumentationScope, span ptrace.Span) bool {
 	s := newSpan(res, scope, span)
 	i, kind, ok := recognise(&s, 0)
