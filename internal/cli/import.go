@@ -156,15 +156,24 @@ func (a *app) readExport(file string, td ptrace.Traces, ld plog.Logs) (documents
 		return 0, err
 	}
 	defer func() { _ = r.Close() }()
+	empty, firstEmpty := 0, 0
 	for {
 		d, err := r.Next()
 		if errors.Is(err, io.EOF) {
+			if empty > 0 {
+				a.note("%s: neither a span nor a log record in %s, the first of them document %d", file, count(empty, "document"), firstEmpty)
+			}
 			return documents, nil
 		}
 		if err != nil {
 			return 0, err
 		}
 		documents++
+		if d.Empty() {
+			if empty++; empty == 1 {
+				firstEmpty = d.Number
+			}
+		}
 		d.Traces.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
 		d.Logs.ResourceLogs().MoveAndAppendTo(ld.ResourceLogs())
 	}

@@ -71,6 +71,18 @@ func TestImportJoinsFilesIntoOneRun(t *testing.T) {
 	assert.JSONEq(t, `{"q":"socks"}`, string(tp.Records[0].Args), "by start, not by file")
 }
 
+func TestImportNamesEmptyDocuments(t *testing.T) {
+	none := `{"resourceSpans":[]}`
+	in := temp(t, "in.json", request(toolSpan('a', 1, `{}`))+none+`{"batches":null}`)
+	r := tapeCmd(t, "", "import", in)
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.Contains(t, r.err, "in.json: neither a span nor a log record in 2 documents, the first of them document 2\n")
+
+	r = tapeCmd(t, "", "import", in, temp(t, "none.json", none))
+	assert.Equal(t, exitUsage, r.code, "a file of nothing else is refused, whatever is in the others")
+	assert.Contains(t, r.err, "none.json:1: document 1: OTLP JSON with neither a span nor a log record in it\n")
+}
+
 func TestImportOfSeveralRuns(t *testing.T) {
 	in := temp(t, "runs.json", request(toolSpan('a', 1, `{}`))+request(toolSpan('b', 2, `{}`)))
 	r := tapeCmd(t, "", "import", in)
@@ -122,7 +134,9 @@ func TestImportFaults(t *testing.T) {
 		want string
 	}{
 		"no call in it":  {request(plain), exitNo, "run.json: no tool or model call among 1 span and 0 log records, so there is no tape to make"},
-		"no span in it":  {`{"resourceSpans":[]}`, exitNo, "no tool or model call among 0 spans"},
+		"no span in it":  {`{"resourceSpans":[]}`, exitUsage, "run.json:1: document 1: OTLP JSON with neither a span nor a log record in it"},
+		"null for spans": {`{"resourceSpans":null}`, exitUsage, "run.json:1: document 1: OTLP JSON with neither a span nor a log record in it"},
+		"no batches":     {`{"batches":[]}`, exitUsage, "run.json:1: document 1: Tempo JSON with neither a span nor a log record in it"},
 		"empty":          {"", exitUsage, "run.json: empty: there is no document in it"},
 		"another JSON":   {`{"a":1}`, exitUsage, `run.json:1: document 1: not a trace export: none that is known has the members "a"`},
 		"a tape":         {`{"tape":"1"}`, exitUsage, "not a trace export: a tape"},

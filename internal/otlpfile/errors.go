@@ -14,6 +14,8 @@ var (
 	ErrCut = errors.New("ends in the middle of a document")
 	// ErrFormat is input in a format that this package does not read.
 	ErrFormat = errors.New("not a trace export")
+	// ErrNoSpans is input whose documents hold neither a span nor a log record.
+	ErrNoSpans = errors.New("neither a span nor a log record in it")
 	// ErrTooLarge is a document over the bound.
 	ErrTooLarge = errors.New("document too large")
 )

@@ -20,9 +20,16 @@ type Document struct {
 	Number, Line int
 	// Format names what the document was, such as "OTLP JSON".
 	Format string
-	// Traces and Logs are never nil values; either may hold nothing.
+	// Traces and Logs are never nil values; either may hold nothing. See [Document.Empty].
 	Traces ptrace.Traces
 	Logs   plog.Logs
+}
+
+// Empty reports a document without spans and log records, such as the request
+// {"resourceSpans":[]}. It is valid beside others; an input of nothing else is
+// an error.
+func (d *Document) Empty() bool {
+	return d.Traces.SpanCount() == 0 && d.Logs.LogRecordCount() == 0
 }
 
 // Reader reads the documents of one input in order. It is not safe for
@@ -36,6 +43,10 @@ type Reader struct {
 	done   func()
 	number int
 	err    error
+	// holds is set once a document held something, empty is the error for the
+	// case that none does.
+	holds bool
+	empty error
 }
 
 // framer cuts an input into documents.
@@ -90,8 +101,9 @@ func (r *Reader) Close() error {
 	return c()
 }
 
-// Next gives the next document, or io.EOF after the last. Any other error is an
-// [*Error]; it is final, since what follows a fault has no safe beginning.
+// Next gives the next document, or io.EOF after the last; after documents that
+// were all empty it is [ErrNoSpans] instead. Any other error is an [*Error]; it is
+// final, since what follows a fault has no safe beginning.
 func (r *Reader) Next() (*Document, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -119,6 +131,9 @@ func (r *Reader) read() (*Document, error) {
 		if r.number == 0 {
 			return nil, r.locate(nil, 0, 0, ErrEmpty)
 		}
+		if !r.holds {
+			return nil, r.empty
+		}
 		return nil, io.EOF
 	}
 	r.number++
@@ -130,6 +145,11 @@ func (r *Reader) read() (*Document, error) {
 		return nil, r.locate(raw, r.number, line, err)
 	}
 	d.Number, d.Line = r.number, line
+	if !d.Empty() {
+		r.holds = true
+	} else if r.empty == nil {
+		r.empty = r.locate(nil, r.number, line, fmt.Errorf("%s with %w", d.Format, ErrNoSpans))
+	}
 	return d, nil
 }
 

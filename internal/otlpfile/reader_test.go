@@ -151,13 +151,13 @@ func TestLogsAreToldFromTraces(t *testing.T) {
 		in          []byte
 		spans, logs int
 	}{
-		"JSON logs":                    {[]byte(logDoc), 0, 1},
-		"protobuf logs":                {logsProto(t, logDoc), 0, 1},
-		"size-prefixed logs":           {framed(logsProto(t, logDoc), tracesProto(t, span(""))), 1, 1},
-		"one object with both":         {[]byte(both), 1, 1},
-		"snake case":                   {[]byte(`{"resource_logs":[{"scope_logs":[{"log_records":[{"event_name":"e"}]}]}]}`), 0, 1},
-		"spellings before OTLP 0.15":   {[]byte(`{"resourceLogs":[{"instrumentationLibraryLogs":[{"instrumentationLibrary":{"name":"l"},"logs":[{"body":{}}]}]}]}`), 0, 1},
-		"no spans, but OTLP all right": {[]byte(`{"resourceSpans":[]}`), 0, 0},
+		"JSON logs":                  {[]byte(logDoc), 0, 1},
+		"protobuf logs":              {logsProto(t, logDoc), 0, 1},
+		"size-prefixed logs":         {framed(logsProto(t, logDoc), tracesProto(t, span(""))), 1, 1},
+		"one object with both":       {[]byte(both), 1, 1},
+		"snake case":                 {[]byte(`{"resource_logs":[{"scope_logs":[{"log_records":[{"event_name":"e"}]}]}]}`), 0, 1},
+		"spellings before OTLP 0.15": {[]byte(`{"resourceLogs":[{"instrumentationLibraryLogs":[{"instrumentationLibrary":{"name":"l"},"logs":[{"body":{}}]}]}]}`), 0, 1},
+		"no spans beside some":       {[]byte(`{"resourceSpans":[]}` + logDoc + `{"resourceSpans":null}`), 0, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
