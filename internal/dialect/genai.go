@@ -24,7 +24,8 @@ func (genAI) Kind(s *Span) (Kind, bool) {
 		return KindOther, false
 	case "execute_tool", "tool.execute":
 		return KindTool, true
-	case "chat", "generate_content", "text_completion", "embeddings", "completion", "responses", "message":
+	case "chat", "generate_content", "text_completion", "embeddings", "completion", "responses", "message",
+		"chat.completions", "text.completions":
 		return KindModel, true
 	case "invoke_agent", "create_agent", "invoke_workflow":
 		return KindAgent, true
@@ -94,7 +95,7 @@ func textOf(c Content) string {
 func genAIModel(s *Span, c *Call) {
 	c.conventions = true
 	if c.Tool == "" {
-		c.Tool = s.op
+		c.Tool = operation(s.op)
 	}
 	c.Model = s.Str("gen_ai.request.model")
 	c.ResponseModel = s.Str("gen_ai.response.model")
@@ -116,6 +117,18 @@ func genAIModel(s *Span, c *Call) {
 	if len(c.Input) == 0 && len(c.Output) == 0 {
 		deprecatedModel(s, c)
 	}
+}
+
+// operation is the name the conventions settled on for what was first called
+// otherwise.
+func operation(op string) string {
+	switch op {
+	case "chat.completions":
+		return "chat"
+	case "text.completions":
+		return "text_completion"
+	}
+	return op
 }
 
 // deprecatedModel reads the attributes that held a whole request and answer

@@ -57,7 +57,9 @@ type marks struct {
 	copilot      bool // copilot_chat.chat_session_id is there
 	anthropic    bool // some anthropic.* attribute is there
 	adk          bool // some gcp.vertex.agent.* attribute is there
-	strands      bool // gen_ai.system is strands-agents
+	// strands: Strands' name as the provider, or its times of a span's events.
+	strands bool
+	autogen bool // gen_ai.system is autogen
 	// braintrust is the type in braintrust.span_attributes.
 	braintrust braintrustType
 }
@@ -101,8 +103,11 @@ func (s *Span) scan() {
 			m.laminar = v.Str()
 		case "braintrust.span_attributes":
 			m.braintrust = braintrustTypeOf(v.Str())
-		case "gen_ai.system":
-			m.strands = v.Str() == "strands-agents"
+		case "gen_ai.system", "gen_ai.provider.name":
+			m.strands = m.strands || v.Str() == "strands-agents"
+			m.autogen = m.autogen || v.Str() == "autogen"
+		case "gen_ai.event.start_time":
+			m.strands = true
 		case "rpc.method":
 			// FastMCP's older releases name the method so.
 			if v.Str() == "tools/call" {
