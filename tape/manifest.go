@@ -36,26 +36,28 @@ const (
 // Manifest describes the run a tape was made from.
 type Manifest struct {
 	// Tape is the format version.
-	Tape           string          `json:"tape"`
-	TraceID        string          `json:"trace_id,omitempty"`
-	ConversationID string          `json:"conversation_id,omitempty"`
-	Service        string          `json:"service,omitempty"`
-	Agent          string          `json:"agent,omitempty"`
-	AgentVersion   string          `json:"agent_version,omitempty"`
-	CodeVersion    string          `json:"code_version,omitempty"`
-	Environment    string          `json:"environment,omitempty"`
-	Started        string          `json:"started,omitempty"`
-	Ended          string          `json:"ended,omitempty"`
-	Outcome        Outcome         `json:"outcome,omitempty"`
-	Trigger        Trigger         `json:"trigger,omitempty"`
-	Failure        *Failure        `json:"failure,omitempty"`
-	Complete       bool            `json:"complete"`
-	Gaps           []Gap           `json:"gaps,omitempty"`
-	Fidelity       Fidelity        `json:"fidelity,omitempty"`
-	Tools          []Tool          `json:"tools,omitempty"`
-	Redaction      *Redaction      `json:"redaction,omitempty"`
-	Resource       json.RawMessage `json:"resource,omitempty"`
-	Recorder       string          `json:"recorder,omitempty"`
+	Tape           string   `json:"tape"`
+	TraceID        string   `json:"trace_id,omitempty"`
+	ConversationID string   `json:"conversation_id,omitempty"`
+	Service        string   `json:"service,omitempty"`
+	Agent          string   `json:"agent,omitempty"`
+	AgentVersion   string   `json:"agent_version,omitempty"`
+	CodeVersion    string   `json:"code_version,omitempty"`
+	Environment    string   `json:"environment,omitempty"`
+	Started        string   `json:"started,omitempty"`
+	Ended          string   `json:"ended,omitempty"`
+	Outcome        Outcome  `json:"outcome,omitempty"`
+	Trigger        Trigger  `json:"trigger,omitempty"`
+	Failure        *Failure `json:"failure,omitempty"`
+	// Complete is set when a strict replay of the tape meets no gap. Gaps may
+	// list more: what the run lacks and a replay does not need.
+	Complete  bool            `json:"complete"`
+	Gaps      []Gap           `json:"gaps,omitempty"`
+	Fidelity  Fidelity        `json:"fidelity,omitempty"`
+	Tools     []Tool          `json:"tools,omitempty"`
+	Redaction *Redaction      `json:"redaction,omitempty"`
+	Resource  json.RawMessage `json:"resource,omitempty"`
+	Recorder  string          `json:"recorder,omitempty"`
 
 	// Extra keeps members this package does not know, in order of arrival.
 	Extra []Member `json:"-"`
@@ -85,6 +87,19 @@ type Gap struct {
 
 	// Extra keeps members this package does not know, in order of arrival.
 	Extra []Member `json:"-"`
+}
+
+// Blocks reports whether a strict replay stops at the gap or may miss calls by
+// it: the content of a record, or calls that are not on the tape. A root that
+// was not seen does not keep the calls below it from replaying.
+func (g *Gap) Blocks() bool {
+	switch g.What {
+	case "args", "result":
+		return g.Seq > 0
+	case "span", "tools", "end":
+		return true
+	}
+	return false
 }
 
 // Tool is a tool definition as the model was given it.

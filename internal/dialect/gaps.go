@@ -109,15 +109,14 @@ func (r *run) spanGap(root *node) []tape.Gap {
 			break
 		}
 	}
-	switch {
-	case rooted && holes:
-		return []tape.Gap{{What: "span", Why: whyHoles, Fix: holesFix}}
-	case holes:
-		return []tape.Gap{{What: "root", Why: "no root span was seen, and " + whyHoles, Fix: rootFix + "; " + holesFix}}
-	case !rooted:
-		return []tape.Gap{{What: "root", Why: "no root span was seen", Fix: rootFix}}
+	var out []tape.Gap
+	if !rooted {
+		out = append(out, tape.Gap{What: "root", Why: "no root span was seen", Fix: rootFix})
 	}
-	return nil
+	if holes {
+		out = append(out, tape.Gap{What: "span", Why: whyHoles, Fix: holesFix})
+	}
+	return out
 }
 
 // crewFix is what brings the tool calls of CrewAI, which OpenLLMetry does not

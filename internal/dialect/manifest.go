@@ -18,7 +18,7 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 	m := &tape.Manifest{
 		Tape: tape.Version, TraceID: hex.EncodeToString(r.id[:]), Recorder: Recorder,
 		Started: stamp(first), Ended: stamp(last), Outcome: v.outcome, Trigger: r.opts.Trigger,
-		ConversationID: r.conversation(), Complete: true,
+		ConversationID: r.conversation(),
 	}
 	seenOutcome, seenTrigger := r.statusOf()
 	if m.Trigger == "" {
@@ -59,7 +59,6 @@ func (r *run) manifest(calls []*node, v verdict, records []tape.Record) *tape.Ma
 	}
 	m.Gaps = append(m.Gaps, r.crewGap(calls)...)
 	m.Gaps = append(m.Gaps, r.spanGap(root)...)
-	m.Complete = len(m.Gaps) == 0 && m.Outcome != tape.OutcomeIncomplete
 	m.Tools = toolTable(calls, records)
 	return m
 }

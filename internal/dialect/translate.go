@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/attribution"
+	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/logfold"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -122,6 +123,7 @@ func (r *run) translate() Run {
 		}
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
+	t.Manifest.Complete = doctor.Complete(t)
 	r.opts.Attribution.Tape(t)
 	for _, n := range r.nodes {
 		if n.Span != nil {

@@ -5,7 +5,10 @@
 // It promises the verdict of package replay: a record that [Examine] says replays
 // is answered when the call that it was made of is made again, any other is a gap. What
 // a replay serves but a reader should know of, such as a redacted value, is told
-// without changing the verdict.
+// without changing the verdict. A run of which calls may be missing altogether, because
+// spans were sampled away or it never ended, does not replay either. The member
+// complete of a manifest is this verdict ([Complete]), on every tape that is made
+// of a trace.
 //
 // It looks at a tape in memory once, hashes nothing and keeps nothing of it but
 // names and texts of gaps.
@@ -23,22 +26,35 @@ import (
 type Report struct {
 	TraceID string       `json:"trace_id,omitempty"`
 	Outcome tape.Outcome `json:"outcome,omitempty"`
-	// Replays is set when a strict replay of the examined kinds meets no gap.
+	// Replays is set when a strict replay of the examined kinds meets no gap and
+	// no call is missing on the tape.
 	Replays bool `json:"replays"`
 	// Fidelity is the worst grade of the examined records, "" where there are none.
 	Fidelity tape.Fidelity `json:"fidelity,omitempty"`
 	Kinds    []Kind        `json:"kinds"`
 	Records  []Record      `json:"records"`
-	// Run is what the run lacks as a whole. It keeps nothing from replaying.
+	// Run is what the run lacks as a whole.
 	Run []Finding `json:"run,omitempty"`
 }
 
-// Gaps counts the examined records that do not replay.
+// Gaps counts the examined records that do not replay, and what of the run as a
+// whole keeps it from replaying.
 func (r *Report) Gaps() (n int) {
 	for _, k := range r.Kinds {
 		n += k.Gaps
 	}
+	for _, f := range r.Run {
+		if f.Gap {
+			n++
+		}
+	}
 	return n
+}
+
+// Complete is the verdict on a whole tape: what manifests call complete.
+func Complete(t *tape.Tape) bool {
+	r := Examine(t)
+	return r.Replays
 }
 
 // Kind sums up the records of one kind.
@@ -108,13 +124,13 @@ func Examine(t *tape.Tape, options ...Option) Report {
 		r.TraceID, r.Outcome = m.TraceID, m.Outcome
 		for _, g := range m.Gaps {
 			if g.Seq == 0 {
-				r.Run = append(r.Run, Finding{What: g.What, Why: why(g.Why), Fix: g.Fix})
+				r.run(g)
 				continue
 			}
 			e.listed[g.Seq] = append(e.listed[g.Seq], g)
 		}
 		if m.Outcome == tape.OutcomeIncomplete {
-			r.Run = append(r.Run, Finding{What: "end", Why: "the run never ended, so calls may be missing", Fix: "give the recorder more time, or look why the process died"})
+			r.run(tape.Gap{What: "end", Why: "the run never ended, so calls may be missing", Fix: "give the recorder more time, or look why the process died"})
 		}
 	}
 	for i := range t.Records {
@@ -127,6 +143,17 @@ func Examine(t *tape.Tape, options ...Option) Report {
 		r.Run = append(r.Run, Finding{What: "calls", Why: "there is no call to replay on the tape"})
 	}
 	return r
+}
+
+// run adds what the run lacks as a whole.
+func (r *Report) run(g tape.Gap) {
+	f := finding(g)
+	r.Run = append(r.Run, f)
+	r.Replays = r.Replays && !f.Gap
+}
+
+func finding(g tape.Gap) Finding {
+	return Finding{What: g.What, Why: why(g.Why), Fix: g.Fix, Gap: g.Blocks()}
 }
 
 func (r *Report) add(rec Record) {
@@ -172,7 +199,7 @@ func (e *examiner) record(rec *tape.Record) Record {
 // else what the grade says.
 func (e *examiner) content(rec *tape.Record) (out []Finding) {
 	for _, g := range e.listed[rec.Seq] {
-		out = append(out, Finding{What: g.What, Why: why(g.Why), Fix: g.Fix, Gap: g.What == "args" || g.What == "result"})
+		out = append(out, finding(g))
 	}
 	if len(out) == 0 {
 		out = e.byGrade(rec)

@@ -122,7 +122,7 @@ func TestKindsAndSums(t *testing.T) {
 	}
 	r := doctor.Examine(tp)
 	assert.False(t, r.Replays)
-	assert.Equal(t, 1, r.Gaps())
+	assert.Equal(t, 2, r.Gaps(), "the model call, and a run that never ended")
 	assert.Equal(t, tape.FidelityAbsent, r.Fidelity)
 	assert.Equal(t, []doctor.Kind{
 		{Kind: tape.KindModel, Records: 1, Gaps: 1, Grades: map[tape.Fidelity]int{tape.FidelityAbsent: 1}},
@@ -131,7 +131,10 @@ func TestKindsAndSums(t *testing.T) {
 	require.Len(t, r.Run, 2)
 	assert.Equal(t, doctor.Finding{What: "root", Why: "no root span was seen", Fix: "send it"}, r.Run[0])
 	assert.Equal(t, "end", r.Run[1].What)
+	assert.False(t, r.Run[0].Gap)
+	assert.True(t, r.Run[1].Gap)
 
+	tp.Manifest.Outcome = tape.OutcomeSucceeded
 	tools := doctor.Examine(tp, doctor.Kinds(tape.KindTool))
 	assert.True(t, tools.Replays, "a replay of tools alone meets no gap")
 	assert.Equal(t, tape.FidelityRebuilt, tools.Fidelity)
@@ -139,6 +142,16 @@ func TestKindsAndSums(t *testing.T) {
 	none := doctor.Examine(tp, doctor.Kinds(tape.KindClock))
 	assert.True(t, none.Replays)
 	assert.Equal(t, "calls", none.Run[len(none.Run)-1].What)
+}
+
+func TestARunOfWhichCallsMayBeMissingDoesNotReplay(t *testing.T) {
+	for what, replays := range map[string]bool{"root": true, "body": true, "span": false, "tools": false} {
+		tp := &tape.Tape{Manifest: &tape.Manifest{Gaps: []tape.Gap{{What: what}}}, Records: []tape.Record{record(1, nil)}}
+		r := doctor.Examine(tp)
+		assert.Equal(t, replays, r.Replays, what)
+		assert.Equal(t, replays, doctor.Complete(tp), what)
+		assert.True(t, r.Records[0].Replays, "the record itself is whole")
+	}
 }
 
 func TestABareTapeSaysWhereToAsk(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/store"
@@ -78,6 +79,7 @@ func Records(ctx context.Context, st *store.Store, traceID string, opts Options)
 	for _, err := range stored.Damaged {
 		addGap(t, tape.Gap{What: "span", Why: err.Error()})
 	}
+	t.Manifest.Complete = doctor.Complete(t)
 	return t.Manifest, run.Each(), nil
 }
 
@@ -161,7 +163,6 @@ func bodyGaps(t *tape.Tape, missing []offload.Ref) {
 
 func addGap(t *tape.Tape, gap tape.Gap) {
 	t.Manifest.Gaps = append(t.Manifest.Gaps, gap)
-	t.Manifest.Complete = false
 }
 
 // redaction is the policy that the spans were redacted with, with its rules as
