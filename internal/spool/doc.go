@@ -1,0 +1,101 @@
+// Package spool keeps the records of undecided runs in append-only segment
+// files, or in memory when it has no directory.
+//
+// It knows nothing of spans: a [Record] is a payload of bytes under a trace id,
+// with a few counts and a small piece of metadata that is given back at a
+// restart without loading the payload. The caller holds the index, a [Position]
+// of four bytes for each record, and says when records are no longer needed.
+//
+// # What it promises
+//
+// When Append returns, the records survive a kill of the process: they were
+// written to the file. They survive a loss of power once the next sync is over
+// (Config.SyncInterval). The same holds for Free, Mark and Unmark, and in this
+// order: whoever sees a later one after a restart also sees the earlier ones.
+// So after a kill at any point no accepted record is lost and no freed record
+// comes back. A caller who hands a run on and is killed before it calls Mark or
+// Free finds the run undecided again: that repeated decision is the price of
+// not losing it.
+//
+// Damage costs what it touches. A flipped or missing byte loses the one record
+// it lies in, is counted in [Stats] and stops nobody: reading goes on at the
+// next intact header. A file of an unknown version is refused by name and never
+// touched.
+//
+// The bytes on disk never exceed Config.MaxBytes. A segment goes when its last
+// record is freed. A long-lived run pins no old segments: once more than
+// Config.CompactBytes are held, the live records of segments that are at least
+// half dead are copied to new ones, and Config.OnMove tells where they went.
+//
+// # What it costs
+//
+// One write call for each Append, Free, Mark or Unmark. In memory: two bits for
+// each 64 bytes of a segment (0.4 %), about 50 bytes for each mark, one open
+// file for each segment, and a few buffers of at most a megabyte. Nothing is
+// mapped into memory.
+//
+// # Segment files
+//
+// A directory holds <number>.segment, <number>.marks and the file lock. All
+// integers are little endian, all checksums CRC-32C. Numbers are never used
+// again. A segment begins with its header, twice, so that damage to one copy
+// costs nothing. The first 64 bytes of a segment or of a marks file mean the
+// same in every version:
+//
+//	 0  magic "tapedeck"
+//	 8  version uint32 = 1
+//	12  kind uint32: 0 records, 1 copies (made by compaction), 2 marks
+//	16  number uint64
+//	24  created int64, Unix nanoseconds
+//	32  salt uint64, random
+//	40  zero
+//	60  checksum of the 60 bytes before
+//
+// Records follow, each on a border of 16 bytes, the gap filled with zeros:
+//
+//	 0  magic "tRec"
+//	 4  checksum of bytes 8 to 64, begun with the salt
+//	 8  body length uint32: extra and payload
+//	12  checksum of the body
+//	16  LSN uint64: the number of the record, ascending, never used again
+//	24  id, 16 bytes
+//	40  arrived int64, Unix nanoseconds
+//	48  spans uint32
+//	52  logs uint32
+//	56  extra length uint32
+//	60  flags uint16
+//	62  kind uint8
+//	63  zero
+//	64  extra, then payload
+//
+// The salt keeps a payload that looks like records, or a disk block left by an
+// older file, from being taken for one when damage forces a search. A batch
+// larger than a segment gets a segment of its own size. A copy has the LSN of
+// its original; where both are found they are one record.
+//
+// # Marks files
+//
+// There is one marks file: the latest (an older one is left only by a kill
+// between writing the new and removing the old). After a header like that of a
+// segment come entries on borders of 8 bytes:
+//
+//	 0  magic "tMrk"
+//	 4  checksum of bytes 8 to the end of the body, begun with the salt
+//	 8  body length uint32
+//	12  kind uint32
+//	16  LSN uint64: the last one given out at that time
+//	24  body
+//
+// By kind the body is, after that:
+//
+//	1 mark      id, then the caller's bytes; the latest for an id holds
+//	2 unmark    ids
+//	3 freed     segment number uint64, then cells
+//	4 void      the same: these copies, or originals, do not count
+//	5 segments  next number uint64, then the number of each that is held
+//
+// A cell is 64 bytes of a segment. A record is named by the cell in which it
+// begins, as no two begin in one. Cells ascend and are written as the unsigned
+// varint distance to the one before. A marks file is rewritten when it has
+// doubled: entries 5, 3 and 4 for all segments, then the marks that hold.
+package spool

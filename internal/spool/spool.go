@@ -1,0 +1,102 @@
+package spool
+
+import (
+	"errors"
+	"time"
+)
+
+// ID is the trace id of a run.
+type ID = [16]byte
+
+// Position says where a record lies. It is valid until the record is freed,
+// moved, or the spool is closed, and is given out again later. Zero is never
+// the position of a record.
+type Position uint32
+
+// Sizes that do not depend on the configuration.
+const (
+	// MaxExtra is the most bytes a record may have as Extra, or a mark hold.
+	MaxExtra = 64 << 10
+	// RecordOverhead is what a record takes beside Extra and Payload, before
+	// it is rounded up to 16 bytes.
+	RecordOverhead = headerSize
+)
+
+// Defaults for the fields of Config that are zero, and for SyncInterval, whose
+// zero has a meaning of its own.
+const (
+	DefaultMaxBytes     = 1 << 30
+	DefaultSegmentBytes = 32 << 20
+	DefaultSyncInterval = time.Second
+)
+
+var (
+	// ErrFull says that there is no room: MaxBytes is reached, or the disk is
+	// full. Nothing was changed; the call can be repeated once Free or Compact
+	// made room.
+	ErrFull = errors.New("spool: full")
+	// ErrTooLarge says that a batch could not be taken even by an empty spool.
+	ErrTooLarge = errors.New("spool: too large")
+	// ErrClosed is returned by every method after Close.
+	ErrClosed = errors.New("spool: closed")
+	// ErrLocked says that another process, or another spool of this one, has
+	// the directory.
+	ErrLocked = errors.New("spool: directory is in use")
+	// ErrVersion says that a file was written by a version unknown here. It is
+	// named in the error and was not touched.
+	ErrVersion = errors.New("spool: unknown version")
+)
+
+// Record is one part of a run.
+type Record struct {
+	ID ID
+	// Kind, Flags, Spans, Logs, Arrived and Extra are the caller's and are
+	// given back as they were. Spans and Logs also tell what damage has cost.
+	Kind        uint8
+	Flags       uint16
+	Spans, Logs uint32
+	// Arrived is a time in Unix nanoseconds.
+	Arrived int64
+	// Extra is metadata small enough to be read at a restart for every record.
+	Extra   []byte
+	Payload []byte
+	// Pos and LSN are set by Append. The LSN ascends over all records, never
+	// repeats, also not after a restart, and stays when a record is moved.
+	Pos Position
+	LSN uint64
+}
+
+// Config says where and how much a spool may hold, and whom it tells.
+type Config struct {
+	// Directory holds the files; it is made, with mode 0700, if it is missing.
+	// When empty, all is held in memory and nothing survives Close.
+	Directory string
+	// MaxBytes bounds the files, or the memory in their place, and is at most
+	// 32 GiB times SegmentBytes / 32 MiB. The last eighth, or less if a segment
+	// is smaller, is kept for compaction.
+	MaxBytes int64
+	// SegmentBytes is the size at which a new segment is begun, lowered to an
+	// eighth of MaxBytes if it is more.
+	SegmentBytes int
+	// CompactBytes are held before compaction copies anything. Half of MaxBytes
+	// when zero.
+	CompactBytes int64
+	// SyncInterval is the time between two fsyncs of what was written. Zero
+	// means that they are left to the system.
+	SyncInterval time.Duration
+
+	// OnMark is called by Open for every mark that holds, in no order, before
+	// the first OnRecord. The bytes are only valid during the call.
+	OnMark func(id ID, mark []byte)
+	// OnRecord is called by Open for every intact record that was not freed, in
+	// the order of their LSN. Payload is not loaded; the record and its Extra
+	// are only valid during the call. When it answers false the record is freed.
+	OnRecord func(r *Record) bool
+	// OnMove says that a record now lies elsewhere; the caller puts the new
+	// position in place of the old one, which it must not use again. It answers
+	// false if it no longer holds the old position, or is about to read from
+	// it; then nothing has changed. It is called without any lock held, never
+	// at the same time from two goroutines, and may call Free but not Compact
+	// or Close. Without it nothing is moved.
+	OnMove func(id ID, old, now Position) bool
+}
