@@ -12,12 +12,9 @@ const (
 // keyed finds names with their values in text that is not JSON, or no longer:
 // query strings, headers, command lines, log lines, assignments, Python and
 // JavaScript literals, XML elements, JSON that was cut.
-func (p *Policy) keyed(s string, seen forms, out []span) []span {
-	k := keyedScan{p: p, s: s, out: out}
-	for n, sep := range [...]string{":", "=", ">", "--"} {
-		if seen&(formColon<<n) == 0 {
-			continue
-		}
+func (p *Policy) keyed(s string, f *findings) {
+	k := keyedScan{p: p, s: s, f: f}
+	for _, sep := range [...]string{":", "=", ">", "--"} {
 		k.done = 0
 		for i := 0; ; {
 			j := strings.Index(s[i:], sep)
@@ -31,13 +28,12 @@ func (p *Policy) keyed(s string, seen forms, out []span) []span {
 			i += len(sep)
 		}
 	}
-	return k.out
 }
 
 type keyedScan struct {
-	p   *Policy
-	s   string
-	out []span
+	p *Policy
+	s string
+	f *findings
 	// done is the end of the last value of the separator being looked for.
 	done int
 }
@@ -45,6 +41,8 @@ type keyedScan struct {
 // pair is a name, how it is written and where its value may begin.
 type pair struct {
 	typ, name string
+	// at is where the name begins.
+	at int
 	// quoted: the name is a literal, so that the value is one too, as in JSON
 	// or a Python dict.
 	quoted bool
@@ -80,7 +78,7 @@ func (k *keyedScan) flag(i int) {
 		b++
 	}
 	if v := skipBlanks(s, b); b > a && v > b && v < len(s) && s[v] != '-' {
-		k.pair(pair{name: s[a:b], value: v, query: true})
+		k.pair(pair{name: s[a:b], at: a, value: v, query: true})
 	}
 }
 
@@ -133,6 +131,7 @@ func (k *keyedScan) assignment(i int, sep byte) {
 		return
 	}
 	a := end - len(q.name)
+	q.at = a
 	q.query = sep == '=' && !q.quoted && a > 0 && (s[a-1] == '?' || s[a-1] == '&' || s[a-1] == ';')
 	q.value = skipBlanks(s, q.value)
 	k.pair(q)
@@ -140,10 +139,12 @@ func (k *keyedScan) assignment(i int, sep byte) {
 
 // pair takes the value of a pair whose name is secret.
 func (k *keyedScan) pair(q pair) {
-	if typ, ok := k.p.KeySecret(q.name); ok {
-		q.typ = typ
-		k.take(q)
+	typ, ok := k.p.KeySecret(q.name)
+	if !ok || len(k.f.runs) > 0 && k.f.inside(k.s, q.at) {
+		return
 	}
+	q.typ = typ
+	k.take(q)
 }
 
 // nameBefore is the name that ends at s[end]: a word, or a literal in quotes,
@@ -203,6 +204,6 @@ func byteAt(s string, i int) byte {
 }
 
 func (k *keyedScan) add(a, b int, typ, with string) {
-	k.out = append(k.out, span{a, b, typ, with})
+	k.f.spans = append(k.f.spans, span{a, b, typ, with})
 	k.done = b
 }

@@ -83,7 +83,7 @@ func build(rs ruleSet) (*Policy, error) {
 	p.shortNames = len(rs.Custom) == 0
 	p.keys = newKeyMatcher(rs.Keys, p.off)
 	var err error
-	if p.scan, err = newScanner(slices.Concat(rs.Custom, rs.Values), p.off); err != nil {
+	if p.scan, err = newScanner(slices.Concat(rs.Custom, rs.Values), p.off, rs.Version >= 2); err != nil {
 		return nil, err
 	}
 	for i, e := range rs.Allow {

@@ -18,8 +18,8 @@ type Hit struct {
 // for many values saves allocations.
 type Hits struct {
 	List []Hit
-	// spans is scratch space for one pass over one text.
-	spans []span
+	// found is scratch space for one pass over one text.
+	found findings
 }
 
 var collectors = sync.Pool{New: func() any { return new(Hits) }}

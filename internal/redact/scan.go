@@ -1,9 +1,12 @@
 package redact
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"unsafe"
 )
 
 // minKeyword is the shortest keyword the scanner can look for.
@@ -17,21 +20,16 @@ type span struct {
 	with string
 }
 
-// scanner finds the keywords of all value rules in one pass. A bitmap over
+// scanner finds the keywords of all value rules in one pass. A table over
 // hashes of three bytes rules out nearly every position with one load; only
 // where it does not, keywords are compared, and only where one stands, an
 // expression runs.
 type scanner struct {
 	rules []valueRule
-	bits  [1 << (hashBits - 6)]uint64
+	table [1 << hashBits]uint8
 	heads map[uint32][]keyword
-}
-
-type valueRule struct {
-	typ      string
-	re       *regexp.Regexp
-	anchored bool
-	check    func(string) bool
+	// opaque: base64 that is no text is passed over.
+	opaque bool
 }
 
 // keyword is found by three of its bytes, those from at on. It is that of a
@@ -43,41 +41,43 @@ type keyword struct {
 	form forms
 }
 
-// forms are what is worth looking for in a text, as bits. The first ones have a
-// single byte for a sign, which the pass over the text collects as it goes.
-type forms uint16
+// forms are the forms that a text shows signs of, as bits.
+type forms uint8
 
 const (
-	formAt forms = 1 << iota
-	formDigit
-	formColon
-	formEquals
-	formGreater
-	formDash
-	formJWT
+	formJWT forms = 1 << iota
 	formPEM
 	formURL
 	formQuotedAt
-
-	formName = formColon | formEquals | formGreater | formDash
+	formData
 )
 
-var byteForms = func() (t [256]forms) {
-	for c := '0'; c <= '9'; c++ {
-		t[c] = formDigit
-	}
-	t['@'], t[':'], t['='], t['>'], t['-'] = formAt, formColon, formEquals, formGreater, formDash
-	return t
-}()
+var formSigns = map[string]forms{
+	jwtHead: formJWT, pemBegin: formPEM, "://": formURL, "%40": formQuotedAt, dataSign: formData,
+}
 
-var formSigns = map[string]forms{jwtHead: formJWT, pemBegin: formPEM, "://": formURL, "%40": formQuotedAt}
+// findings are what one pass over one text collects.
+type findings struct {
+	spans []span
+	runs  []run
+	seen  forms
+	// rule has matched up to end, so that it need not be tried before.
+	rule *valueRule
+	end  int
+	// spent is how many bytes expressions were given to read.
+	spent int
+}
 
-const hashBits = 15
+func (f *findings) reset() {
+	*f = findings{spans: f.spans[:0], runs: f.runs[:0]}
+}
 
-func hash3(t uint32) uint32 { return t * 0x9e3779b1 >> (32 - hashBits) }
+const hashBits = 14
 
-func newScanner(rules []Rule, off map[string]bool) (*scanner, error) {
-	sc := &scanner{heads: map[uint32][]keyword{}}
+func hash3(t uint32) uint32 { return (t & 0xffffff) * 0x9e3779b1 >> (32 - hashBits) }
+
+func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error) {
+	sc := &scanner{heads: map[uint32][]keyword{}, opaque: opaque}
 	for i, r := range rules {
 		if off[r.Type] {
 			continue
@@ -94,6 +94,7 @@ func newScanner(rules []Rule, off map[string]bool) (*scanner, error) {
 		}
 		sc.rules = append(sc.rules, valueRule{
 			typ: r.Type, re: re, anchored: strings.HasPrefix(r.Expression, "^"), check: validators[r.Validate],
+			keywords: r.Keywords,
 		})
 	}
 	for sign, form := range formSigns {
@@ -104,8 +105,7 @@ func newScanner(rules []Rule, off map[string]bool) (*scanner, error) {
 
 func (sc *scanner) add(k keyword) {
 	t := uint32(k.text[k.at]) | uint32(k.text[k.at+1])<<8 | uint32(k.text[k.at+2])<<16
-	h := hash3(t)
-	sc.bits[h>>6] |= 1 << (h & 63)
+	sc.table[hash3(t)] = 1
 	sc.heads[t] = append(sc.heads[t], k)
 }
 
@@ -133,105 +133,145 @@ func rarest(k string) int {
 	return best
 }
 
-// find appends what the rules match in s, and reports of which forms there are
-// signs. Matches may overlap.
-func (sc *scanner) find(s string, out []span) ([]span, forms) {
-	if len(s) < minKeyword {
-		return out, 0
+// find collects what the rules match in s, of which forms there are signs, and
+// where s is opaque. Matches may overlap.
+func (sc *scanner) find(s string, f *findings) {
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	// known is how far it is known where s is opaque.
+	known := 0
+	for i := 0; i+minKeyword <= len(s); {
+		stop := min(len(s), i+runStep)
+		if sc.opaque && i >= known {
+			r, end := runAt(s, i)
+			known = end
+			if r.end > 0 {
+				f.runs = append(f.runs, r)
+			}
+		}
+		if n := len(f.runs); n > 0 && i < f.runs[n-1].end {
+			r := f.runs[n-1]
+			if stop = r.start + runHead; i >= stop {
+				i = r.end
+				continue
+			}
+		}
+		i = sc.block(s, b, i, stop, f)
 	}
-	seen := byteForms[s[0]] | byteForms[s[1]]
-	t := uint32(s[0])<<8 | uint32(s[1])<<16
-	for i := 2; i < len(s); i++ {
-		c := s[i]
-		seen |= byteForms[c]
-		t = t>>8 | uint32(c)<<16
-		h := hash3(t)
-		if sc.bits[h>>6]&(1<<(h&63)) != 0 {
-			out = sc.at(s, i-2, t, out, &seen)
+}
+
+// block looks at the positions from i up to stop, and returns the one to go on
+// with. Eight bytes hold the begins of six keywords.
+func (sc *scanner) block(s string, b []byte, i, stop int, f *findings) int {
+	for ; i < stop && i+8 <= len(b); i += 6 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if sc.table[hash3(uint32(x))]|sc.table[hash3(uint32(x>>8))]|sc.table[hash3(uint32(x>>16))]|
+			sc.table[hash3(uint32(x>>24))]|sc.table[hash3(uint32(x>>32))]|sc.table[hash3(uint32(x>>40))] == 0 {
+			continue
+		}
+		for n := range 6 {
+			if t := uint32(x>>(8*n)) & 0xffffff; sc.table[hash3(t)] != 0 {
+				sc.at(s, i+n, t, f)
+			}
 		}
 	}
-	return out, seen
+	for ; i < stop && i+minKeyword <= len(b); i++ {
+		if t := uint32(b[i]) | uint32(b[i+1])<<8 | uint32(b[i+2])<<16; sc.table[hash3(t)] != 0 {
+			sc.at(s, i, t, f)
+		}
+	}
+	return max(i, stop)
 }
 
 // at tries the rules whose keywords can stand around the bytes t at s[i].
-func (sc *scanner) at(s string, i int, t uint32, out []span, seen *forms) []span {
+func (sc *scanner) at(s string, i int, t uint32, f *findings) {
 	for _, k := range sc.heads[t] {
 		start := i - k.at
 		if start < 0 || !strings.HasPrefix(s[start:], k.text) {
 			continue
 		}
-		if k.form != 0 {
-			*seen |= k.form
-			continue
-		}
-		r := &sc.rules[k.rule]
-		if !r.anchored {
-			out = r.around(s, start, len(k.text), out)
+		if k.form == formData {
+			f.data(s, start+len(k.text))
+		} else if k.form != 0 {
+			f.seen |= k.form
+		} else if r := &sc.rules[k.rule]; !r.anchored {
+			r.around(s, start, len(k.text), f)
 		} else if beginsWord(s, start) {
-			if m := r.re.FindStringSubmatchIndex(s[start:]); m != nil {
-				out = r.add(s, start, m, out)
-			}
+			r.from(s, start, f)
 		}
 	}
-	return out
 }
 
-// An expression that is not anchored to its keyword sees this much text before
-// and after it.
+// valueRule is a rule ready to run.
+type valueRule struct {
+	typ      string
+	re       *regexp.Regexp
+	anchored bool
+	check    func(string) bool
+	keywords []string
+}
+
 const (
+	// An expression that is not anchored to its keyword sees this much text
+	// before and after it.
 	windowBefore = 256
 	windowAfter  = 4096
+	// An expression that fails has usually read no more than this.
+	failed = 256
+	// What expressions may read of a text: some times its length and a bit.
+	maxSpentTimes = 64
+	maxSpentMore  = 1 << 20
 )
 
+// errSpent stops the rules on a text made to keep them busy. The text is then
+// one that cannot be judged.
+var errSpent = errors.New("the rules cost more than the text is worth")
+
+func (f *findings) spend(s string, n int) {
+	if f.spent += n; f.spent > maxSpentTimes*len(s)+maxSpentMore {
+		panic(errSpent)
+	}
+}
+
+// from tries a rule whose match begins at its keyword s[i:].
+func (r *valueRule) from(s string, i int, f *findings) {
+	if f.rule == r && i < f.end {
+		return
+	}
+	m := r.re.FindStringSubmatchIndex(s[i:min(len(s), i+windowAfter)])
+	if m != nil && m[1] == windowAfter {
+		m = r.re.FindStringSubmatchIndex(s[i:])
+	}
+	if m == nil {
+		f.spend(s, failed)
+		return
+	}
+	f.spend(s, m[1])
+	f.rule, f.end = r, i+m[1]
+	r.add(s, i, m, f)
+}
+
 // around tries a rule whose match may begin before its keyword s[i:i+n].
-func (r *valueRule) around(s string, i, n int, out []span) []span {
-	from := max(0, i-windowBefore)
-	for _, m := range r.re.FindAllStringSubmatchIndex(s[from:min(len(s), i+n+windowAfter)], -1) {
+func (r *valueRule) around(s string, i, n int, f *findings) {
+	from, to := max(0, i-windowBefore), min(len(s), i+n+windowAfter)
+	f.spend(s, to-from)
+	for _, m := range r.re.FindAllStringSubmatchIndex(s[from:to], -1) {
 		if from+m[0] > i {
 			break
 		}
 		if from+m[1] >= i+n {
-			out = r.add(s, from, m, out)
+			r.add(s, from, m, f)
 		}
 	}
-	return out
 }
 
 // add appends the match m of s[from:] if the rule's check agrees.
-func (r *valueRule) add(s string, from int, m []int, out []span) []span {
+func (r *valueRule) add(s string, from int, m []int, f *findings) {
 	a, b := m[0], m[1]
 	if len(m) > 2 && m[2] >= 0 {
 		a, b = m[2], m[3]
 	}
 	a, b = a+from, b+from
-	if a == b || !r.check(s[a:b]) {
-		return out
+	if a < b && r.check(s[a:b]) {
+		f.spans = append(f.spans, span{start: a, end: b, typ: r.typ})
 	}
-	return append(out, span{start: a, end: b, typ: r.typ})
-}
-
-// beginsWord reports whether no letter or digit belongs to the same word before
-// s[i]. The last character of an escape, as in "\nsk-…" or "%3Dsk-…", is none.
-func beginsWord(s string, i int) bool {
-	if i == 0 || !isAlnum(s[i-1]) || !isAlnum(s[i]) {
-		return true
-	}
-	c := s[i-1]
-	if i >= 2 && s[i-2] == '\\' {
-		return c == 'n' || c == 'r' || c == 't'
-	}
-	if i >= 3 && s[i-3] == '%' {
-		return isHex(s[i-2]) && isHex(c)
-	}
-	return i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && isHex(s[i-4]) && isHex(s[i-3]) && isHex(s[i-2]) && isHex(c)
-}
-
-func isAlnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
-
-func isWordByte(c byte) bool { return isAlnum(c) || c == '_' }
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }

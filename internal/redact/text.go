@@ -83,37 +83,44 @@ func validJSON(s string) bool {
 
 // plain applies the rules once to a text that is not JSON.
 func (p *Policy) plain(s string, hits *Hits) string {
-	spans, seen := p.scan.find(s, hits.spans[:0])
-	if seen&formJWT != 0 && !p.off[typeJWT] {
-		spans = jwts(s, spans)
+	f := &hits.found
+	f.reset()
+	p.scan.find(s, f)
+	p.forms(s, f)
+	if len(f.runs) > 0 {
+		f.spans = slices.DeleteFunc(f.spans, func(sp span) bool { return f.inside(s, sp.start) })
 	}
-	if seen&formPEM != 0 && !p.off[typePrivateKey] {
-		spans = privateKeys(s, spans)
+	if len(f.spans) > 0 && len(p.allow) > 0 {
+		f.spans = p.allowed(s, f.spans)
 	}
-	n := len(spans)
-	if seen&formURL != 0 && !p.off[typePassword] {
-		spans = urlPasswords(s, spans)
-	}
-	if seen&(formAt|formQuotedAt) != 0 && !p.off[typeEmail] {
-		spans = emails(s, spans[n:], spans)
-		if seen&formQuotedAt != 0 {
-			spans = quotedEmails(s, spans)
-		}
-	}
-	if seen&formDigit != 0 && p.cards {
-		spans = cards(s, spans)
-	}
-	if len(spans) > 0 && len(p.allow) > 0 {
-		spans = p.allowed(s, spans)
-	}
-	if seen&formName != 0 {
-		spans = p.keyed(s, seen, spans)
-	}
-	hits.spans = spans[:0]
-	if len(spans) == 0 {
+	p.keyed(s, f)
+	if len(f.spans) == 0 {
 		return s
 	}
-	return p.replace(s, spans, hits)
+	return p.replace(s, f.spans, hits)
+}
+
+// forms appends what is found without a keyword.
+func (p *Policy) forms(s string, f *findings) {
+	if f.seen&formJWT != 0 && !p.off[typeJWT] {
+		f.spans = jwts(s, f.spans)
+	}
+	if f.seen&formPEM != 0 && !p.off[typePrivateKey] {
+		f.spans = privateKeys(s, f.spans)
+	}
+	n := len(f.spans)
+	if f.seen&formURL != 0 && !p.off[typePassword] {
+		f.spans = urlPasswords(s, f.spans)
+	}
+	if !p.off[typeEmail] {
+		f.spans = emails(s, f.spans[n:], f.spans)
+		if f.seen&formQuotedAt != 0 {
+			f.spans = quotedEmails(s, f.spans)
+		}
+	}
+	if p.cards {
+		f.spans = cards(s, f.spans)
+	}
 }
 
 // replace puts placeholders over the spans. Overlapping spans become one, a
