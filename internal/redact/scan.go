@@ -26,8 +26,10 @@ type span struct {
 // expression runs.
 type scanner struct {
 	rules []valueRule
+	// table says for a hash which of the lists of keywords to compare, 0 none.
 	table [1 << hashBits]uint8
-	heads map[uint32][]keyword
+	heads [1 << 8][]keyword
+	lists uint8
 	// opaque: base64 that is no text is passed over.
 	opaque bool
 }
@@ -77,7 +79,7 @@ const hashBits = 14
 func hash3(t uint32) uint32 { return (t & 0xffffff) * 0x9e3779b1 >> (32 - hashBits) }
 
 func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error) {
-	sc := &scanner{heads: map[uint32][]keyword{}, opaque: opaque}
+	sc := &scanner{opaque: opaque}
 	for i, r := range rules {
 		if off[r.Type] {
 			continue
@@ -105,8 +107,13 @@ func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error
 
 func (sc *scanner) add(k keyword) {
 	t := uint32(k.text[k.at]) | uint32(k.text[k.at+1])<<8 | uint32(k.text[k.at+2])<<16
-	sc.table[hash3(t)] = 1
-	sc.heads[t] = append(sc.heads[t], k)
+	list := &sc.table[hash3(t)]
+	if *list == 0 {
+		// More than 255 lists share, which costs comparisons only.
+		sc.lists = sc.lists%255 + 1
+		*list = sc.lists
+	}
+	sc.heads[*list] = append(sc.heads[*list], k)
 }
 
 // rarest is where the three bytes of a keyword begin that texts are least
@@ -169,22 +176,23 @@ func (sc *scanner) block(s string, b []byte, i, stop int, f *findings) int {
 			continue
 		}
 		for n := range 6 {
-			if t := uint32(x>>(8*n)) & 0xffffff; sc.table[hash3(t)] != 0 {
-				sc.at(s, i+n, t, f)
+			if list := sc.table[hash3(uint32(x>>(8*n)))]; list != 0 {
+				sc.at(s, i+n, sc.heads[list], f)
 			}
 		}
 	}
 	for ; i < stop && i+minKeyword <= len(b); i++ {
-		if t := uint32(b[i]) | uint32(b[i+1])<<8 | uint32(b[i+2])<<16; sc.table[hash3(t)] != 0 {
-			sc.at(s, i, t, f)
+		if list := sc.table[hash3(uint32(b[i])|uint32(b[i+1])<<8|uint32(b[i+2])<<16)]; list != 0 {
+			sc.at(s, i, sc.heads[list], f)
 		}
 	}
 	return max(i, stop)
 }
 
-// at tries the rules whose keywords can stand around the bytes t at s[i].
-func (sc *scanner) at(s string, i int, t uint32, f *findings) {
-	for _, k := range sc.heads[t] {
+// at tries the rules of those keywords that stand around s[i].
+func (sc *scanner) at(s string, i int, keywords []keyword, f *findings) {
+	for n := range keywords {
+		k := &keywords[n]
 		start := i - k.at
 		if start < 0 || !strings.HasPrefix(s[start:], k.text) {
 			continue
