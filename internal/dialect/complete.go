@@ -52,7 +52,6 @@ func (n *node) resultFrom(p *message.Part) {
 	if p.Failed || r.Failed {
 		n.fail = &Failure{Message: textOf(r.Content), Evidence: "result"}
 	}
-	n.fail = n.fail.merge(inBand(r.Content))
 }
 
 func argsOf(p message.Part) Content {

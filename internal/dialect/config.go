@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,9 +28,13 @@ type Config struct {
 	SideEffect []string `mapstructure:"side_effect"`
 	// Tools say by name which tools have side effects, where no attribute does.
 	Tools ToolPatterns `mapstructure:"tools"`
-	// InBand are rules by which a result shows a failure, after the built-in
-	// ones. The first that fits counts.
+	// InBand are rules by which the result of a tool shows a failure, or that it
+	// shows none. They are asked before the signs; the first that fits counts.
 	InBand []InBandRule `mapstructure:"in_band"`
+	// InBandSigns are the built-in signs of a failure in a result that hold for
+	// all tools, of those that the variable of this name lists. An empty list
+	// switches them off.
+	InBandSigns []string `mapstructure:"in_band_signs"`
 	// TenantAttribute is the resource attribute that names the tenant of a run.
 	TenantAttribute string `mapstructure:"tenant_attribute"`
 }
@@ -44,7 +49,7 @@ type ToolPatterns struct {
 }
 
 // DefaultConfig has the names of OpenTelemetry, OpenInference, Langfuse,
-// LangSmith, OpenLLMetry and Vercel, and no patterns and rules.
+// LangSmith, OpenLLMetry and Vercel, all signs, and no patterns and rules.
 func DefaultConfig() *Config {
 	return &Config{
 		Caller: map[string][]string{
@@ -77,6 +82,7 @@ func DefaultConfig() *Config {
 			"tool.side_effect", "gen_ai.tool.side_effect", "langfuse.observation.metadata.side_effect",
 			"langsmith.metadata.side_effect", "metadata.side_effect",
 		},
+		InBandSigns: slices.Clone(InBandSigns),
 	}
 }
 
@@ -115,6 +121,11 @@ func (c *Config) Validate() error {
 	for i := range c.InBand {
 		if err := c.InBand[i].Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("in_band[%d]: %w", i, err))
+		}
+	}
+	for i, sign := range c.InBandSigns {
+		if !slices.Contains(InBandSigns, sign) {
+			errs = append(errs, fmt.Errorf("in_band_signs[%d]: %q is none of %q", i, sign, InBandSigns))
 		}
 	}
 	return errors.Join(errs...)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,7 +23,9 @@ func TestConfigNamesThePlaceOfEveryMistake(t *testing.T) {
 		InBand: []InBandRule{
 			{Tool: "["}, {}, {Prefix: "a", Member: "b"}, {Prefix: "a", Equals: text("1")},
 			{Member: "b", Equals: text("1"), NotEquals: text("2")}, {Member: "ok"},
+			{OK: true}, {Tool: "x", OK: true, Message: "m"}, {Tool: "x", OK: true},
 		},
+		InBandSigns: []string{SignIsError, "isError"},
 	}
 	err := c.Validate()
 	require.Error(t, err)
@@ -32,11 +35,13 @@ func TestConfigNamesThePlaceOfEveryMistake(t *testing.T) {
 		`tools::read_only[0]: pattern "get_[": syntax error in pattern`, "tools::side_effect[0]: a pattern is empty",
 		`in_band[0]: tool: pattern "[": syntax error in pattern`, "in_band[1]: needs a prefix or a member",
 		"in_band[2]: has both a prefix and a member", "in_band[3]: equals and not_equals need a member",
-		"in_band[4]: has both equals and not_equals",
+		"in_band[4]: has both equals and not_equals", "in_band[6]: fits every result", "in_band[7]: has a message, but ok: true is no failure",
+		`in_band_signs[1]: "isError" is none of ["error_member" "is_error" "error_text" "success_false" "status_error"]`,
 	} {
 		assert.ErrorContains(t, err, want)
 	}
 	assert.NotContains(t, err.Error(), "in_band[5]")
+	assert.NotContains(t, err.Error(), "in_band[8]")
 }
 
 func TestConfigIsReadFromSettings(t *testing.T) {
@@ -54,6 +59,71 @@ func TestConfigIsReadFromSettings(t *testing.T) {
 	assert.Equal(t, ToolPatterns{ReadOnly: []string{"get_*"}, SideEffect: []string{"book_*"}}, c.Tools)
 	assert.Equal(t, []InBandRule{{Tool: "shell", Member: "exit_code", NotEquals: text("0")}}, c.InBand)
 	assert.Equal(t, DefaultConfig().ApprovalID, c.ApprovalID, "what is not set keeps its default")
+	assert.Equal(t, InBandSigns, c.InBandSigns)
+	require.NoError(t, confmap.NewFromStringMap(map[string]any{"in_band_signs": []any{}}).Unmarshal(c))
+	assert.Empty(t, c.InBandSigns, "an empty list switches the signs off")
+}
+
+func TestSignsCanBeSwitchedOff(t *testing.T) {
+	results := map[string]string{
+		SignErrorMember:  `{"error":"quota"}`,
+		SignIsError:      `{"is_error":true}`,
+		SignErrorText:    `Error: no seats`,
+		SignSuccessFalse: `{"success":false}`,
+		SignStatusError:  `{"status":"error"}`,
+	}
+	require.Len(t, results, len(InBandSigns))
+	for sign, result := range results {
+		t.Run(sign, func(t *testing.T) {
+			td := traces(t, agentSpan(1, 0, 9), tool(2, 1, 1, 2, "x", attrs{"gen_ai.tool.call.result": result}))
+			rs := td.ResourceSpans().At(1)
+			failed := func(c *Config) bool {
+				r := Translate(td, Options{Config: c})[0].Records[0]
+				assert.Equal(t, r.Failed(), c.Failed(rs.Resource(), rs.ScopeSpans().At(0).Scope(), rs.ScopeSpans().At(0).Spans().At(0)))
+				return r.Failed()
+			}
+			assert.True(t, failed(DefaultConfig()))
+			assert.True(t, failed(&Config{InBandSigns: []string{sign}}))
+			others := slices.DeleteFunc(slices.Clone(InBandSigns), func(s string) bool { return s == sign })
+			assert.False(t, failed(&Config{InBandSigns: others}), "the others do not show it")
+			assert.False(t, failed(&Config{}))
+		})
+	}
+}
+
+func TestRulesOverrideTheSignsOfATool(t *testing.T) {
+	config := DefaultConfig()
+	config.InBand = []InBandRule{
+		{Tool: "get_job", Member: "state", Equals: text("crashed"), Message: "why"},
+		{Tool: "get_job", OK: true},
+		{Tool: "search", Member: "status", Equals: text("error"), OK: true},
+		{Tool: "book", Member: "success", Equals: text("false"), Message: "reason"},
+	}
+	require.NoError(t, config.Validate())
+	for name, c := range map[string]struct {
+		tool, result string
+		want         string
+	}{
+		"the status of a job is its answer":   {"get_job", `{"status":"error","success":false}`, ""},
+		"a rule before the exception":         {"get_job", `{"state":"crashed","why":"disk full"}`, "disk full"},
+		"a tool of which one sign is ignored": {"search", `{"status":"error"}`, ""},
+		"its other signs hold":                {"search", `{"success":false,"message":"no index"}`, "no index"},
+		"other tools have all signs":          {"fetch", `{"status":"error","message":"gone"}`, "gone"},
+		"a rule that knows where the text is": {"book", `{"success":false,"reason":"sold out","message":"x"}`, "sold out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := toolRecords(oneWith(t, Options{Config: config}, agentSpan(1, 0, 9), tool(2, 1, 1, 2, c.tool, attrs{"gen_ai.tool.call.result": c.result})))[0]
+			require.Equal(t, c.want != "", r.Failed())
+			if r.Failed() {
+				assert.Equal(t, c.want, r.Error.Message)
+			}
+		})
+	}
+	failed := tool(2, 1, 1, 2, "get_job", attrs{"gen_ai.tool.call.result": `{"status":"error"}`})
+	failed.err = "timed out"
+	r := toolRecords(oneWith(t, Options{Config: config}, agentSpan(1, 0, 9), failed))[0]
+	require.True(t, r.Failed(), "what the span itself says is never undone")
+	assert.Equal(t, "timed out", r.Error.Message)
 }
 
 func TestResultsFailByConfiguredRules(t *testing.T) {

@@ -135,5 +135,5 @@ func (c *Config) Failed(res pcommon.Resource, scope pcommon.InstrumentationScope
 		return span.Status().Code() == ptrace.StatusCodeError && span.ParentSpanID().IsEmpty()
 	}
 	call := readBy(&s, i, kind)
-	return failureOf(&s, &call) != nil || kind == KindTool && inBandBy(c.InBand, &call) != nil
+	return failureOf(&s, &call) != nil || kind == KindTool && c.judge(nil, &call) != nil
 }

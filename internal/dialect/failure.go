@@ -1,17 +1,14 @@
 package dialect
 
 import (
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-
-	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
 
-// failureOf is how the call failed as far as its own span tells, nil if it did
-// not.
+// failureOf is how the call failed as far as its own span tells, its result
+// aside, nil if it did not.
 func failureOf(s *Span, c *Call) *Failure {
 	var f *Failure
 	ex := exceptionOf(s)
@@ -37,14 +34,7 @@ func failureOf(s *Span, c *Call) *Failure {
 		}
 		f.Code = s.statusCode()
 	}
-	f = f.merge(c.Fail)
-	if c.Kind == KindTool {
-		f = f.merge(inBand(c.Result))
-		if f != nil && f.Message == "" {
-			f.Message = textOf(c.Result)
-		}
-	}
-	return f
+	return f.merge(c.Fail)
 }
 
 // exceptionOf is the last exception event of a span.
@@ -103,97 +93,6 @@ func firstLine(msg string) string {
 		}
 	}
 	return strings.TrimSpace(msg)
-}
-
-// errorTexts begin the results by which tools and frameworks report a failure
-// in words alone.
-var errorTexts = []string{
-	"Error: ", "Error:\n", "Error - ", "Error executing tool", "Error calling tool", "Error invoking tool", "Error running tool",
-	"An error occurred while running the tool", "Failed to invoke Tool", "Failed to invoke tool",
-	"An internal error occurred", "Tool execution failed", "Exception while invoking",
-}
-
-// inBand is the failure a result tells by itself: a truthy error member of a
-// JSON answer, its own word that it failed, or one of the texts above.
-func inBand(c Content) *Failure {
-	switch c.Value.Kind() {
-	case value.String:
-		if text := strings.TrimSpace(c.Value.Str()); failingText(text) {
-			return &Failure{Message: text, Evidence: "result"}
-		}
-	case value.Object:
-		if f := errorMember(c.Value); f != nil {
-			return f
-		}
-		if c.Value.First("isError", "is_error").Truthy() {
-			return &Failure{Message: c.Value.JSON(), Evidence: "result"}
-		}
-		if saysFailed(c.Value) {
-			return &Failure{Message: firstOf(messageBeside(c.Value), c.Value.JSON()), Evidence: "result"}
-		}
-	}
-	return nil
-}
-
-// saysFailed reports a result that calls itself failed in one of the two usual
-// ways. Nothing but false and the one word counts: other values of members of
-// these names are answers, such as the status of an order.
-func saysFailed(v value.Value) bool {
-	success := v.At("success")
-	return success.Kind() == value.Bool && !success.Truthy() || v.At("status").Str() == "error"
-}
-
-func failingText(text string) bool {
-	for _, prefix := range errorTexts {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// errorMember is the failure that the member "error" of a result tells of.
-func errorMember(v value.Value) *Failure {
-	e := v.At("error")
-	if !e.Truthy() {
-		return nil
-	}
-	f := &Failure{Evidence: "result"}
-	switch e.Kind() {
-	case value.String:
-		f.Message = e.Str()
-	case value.Object:
-		f.Code, f.Message, f.Type = e.At("code").Text(), e.At("message").Str(), e.First("type", "name").Str()
-		if f.Message == "" {
-			f.Message = e.JSON()
-		}
-	case value.Number:
-		f.Message = messageBeside(v)
-		if !errorNumber(e, f.Message != "") {
-			return nil
-		}
-		f.Code = e.Text()
-		f.Message = firstOf(f.Message, v.JSON())
-	default:
-		f.Message = firstOf(messageBeside(v), v.At("result").Str(), v.JSON())
-	}
-	return f
-}
-
-func messageBeside(v value.Value) string {
-	return v.First("message", "error_message", "error_description", "detail", "msg").Str()
-}
-
-// errorNumber tells a number that is an error's code from one that is the
-// answer, such as the error of a measurement or a fit: a fraction never is a
-// code. A whole number is one if a text beside it says what went wrong, or if
-// it lies where HTTP and JSON-RPC have theirs.
-func errorNumber(e value.Value, explained bool) bool {
-	n, err := strconv.ParseInt(e.Text(), 10, 64)
-	if err != nil {
-		return false
-	}
-	return explained || n >= 400 && n <= 599 || n <= -32000 && n >= -32768
 }
 
 func attrText(m pcommon.Map, key string) string {

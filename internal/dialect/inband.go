@@ -8,11 +8,13 @@ import (
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
 
-// InBandRule says that some results of some tools are failures, although
-// nothing else shows it. It looks either at how a text begins or at a member:
+// InBandRule says of some results of some tools that they are failures although
+// nothing else shows it, or that they are none although they look like one. It
+// looks at how a text begins, at a member, or at nothing but the tool:
 //
 //	{tool: "shell*", member: "exit_code", not_equals: "0", message: "stderr"}
 //	{prefix: "Error:"}
+//	{tool: "get_job", ok: true}
 //
 // A result that was cut, hidden or moved out is never judged.
 type InBandRule struct {
@@ -31,6 +33,9 @@ type InBandRule struct {
 	// Message is the dotted path of the member that says what went wrong; the
 	// whole result without it.
 	Message string `mapstructure:"message"`
+	// OK makes the results that fit no failures: neither a later rule nor a sign
+	// is asked. It never undoes what the span itself says, such as its status.
+	OK bool `mapstructure:"ok"`
 }
 
 // Validate says why a rule can never work.
@@ -41,7 +46,11 @@ func (r *InBandRule) Validate() error {
 		}
 	}
 	switch {
-	case r.Prefix == "" && r.Member == "":
+	case r.OK && r.Message != "":
+		return errors.New("has a message, but ok: true is no failure")
+	case r.Prefix == "" && r.Member == "" && r.OK && r.Tool == "":
+		return errors.New("fits every result: name a tool, a prefix or a member, or take the signs out of in_band_signs")
+	case r.Prefix == "" && r.Member == "" && !r.OK:
 		return errors.New("needs a prefix or a member")
 	case r.Prefix != "" && r.Member != "":
 		return errors.New("has both a prefix and a member: make two rules of it")
@@ -53,27 +62,20 @@ func (r *InBandRule) Validate() error {
 	return nil
 }
 
-// failure is the failure of the tool's result by this rule, nil for none.
-func (r *InBandRule) failure(tool string, c Content) *Failure {
-	if c.Body != nil || c.Grade != Exact && c.Grade != Rebuilt || r.Tool != "" && !matches(r.Tool, tool) {
-		return nil
-	}
-	if r.Prefix != "" {
+// fits reports whether the rule speaks of the tool's result, and the member that
+// shows it.
+func (r *InBandRule) fits(tool string, c Content) (shown value.Value, fits bool) {
+	switch {
+	case r.Tool != "" && !matches(r.Tool, tool):
+		return value.Value{}, false
+	case r.Prefix != "":
 		text := strings.TrimSpace(c.Value.Str())
-		if text == "" || !strings.HasPrefix(text, r.Prefix) {
-			return nil
-		}
-		return &Failure{Message: r.message(c), Evidence: "result"}
+		return value.Value{}, text != "" && strings.HasPrefix(text, r.Prefix)
+	case r.Member == "":
+		return value.Value{}, true
 	}
 	m, ok := follow(c.Value, r.Member)
-	if !ok || !r.tells(m) {
-		return nil
-	}
-	f := &Failure{Message: r.message(c), Evidence: "result"}
-	if m.Kind() == value.Number || m.Kind() == value.String {
-		f.Code = m.Text()
-	}
-	return f
+	return m, ok && r.tells(m)
 }
 
 func (r *InBandRule) tells(m value.Value) bool {
@@ -119,25 +121,50 @@ func follow(v value.Value, path string) (value.Value, bool) {
 	return v, true
 }
 
-// judgeResults applies the configured rules to the tool calls that have not
-// failed otherwise.
-func (r *run) judgeResults() {
-	rules := r.opts.config().InBand
-	if len(rules) == 0 {
-		return
-	}
-	for _, n := range r.nodes {
-		if n.kind == KindTool && n.fail == nil {
-			n.fail = inBandBy(rules, n.call)
-		}
-	}
-}
-
-func inBandBy(rules []InBandRule, c *Call) *Failure {
-	for i := range rules {
-		if f := rules[i].failure(c.Tool, c.Result); f != nil {
+// inBand is the failure that a result of a tool tells by itself, nil for none:
+// by the first rule that fits, else by one of the signs.
+func (c *Config) inBand(tool string, result Content) *Failure {
+	if result.Body == nil && (result.Grade == Exact || result.Grade == Rebuilt) {
+		for i := range c.InBand {
+			r := &c.InBand[i]
+			shown, fits := r.fits(tool, result)
+			switch {
+			case !fits:
+				continue
+			case r.OK:
+				return nil
+			}
+			f := &Failure{Message: r.message(result), Evidence: "result"}
+			if shown.Kind() == value.Number || shown.Kind() == value.String {
+				f.Code = shown.Text()
+			}
 			return f
 		}
 	}
-	return nil
+	return bySign(c.InBandSigns, result)
+}
+
+// judge adds what the result of a tool call tells to what is known of its failure.
+func (c *Config) judge(f *Failure, call *Call) *Failure {
+	// A framework that says the call went well has seen the result itself.
+	if !call.OK || !call.Result.FromMessages {
+		f = f.merge(c.inBand(call.Tool, call.Result))
+	}
+	if f != nil && f.Message == "" {
+		out := *f
+		out.Message = textOf(call.Result)
+		f = &out
+	}
+	return f
+}
+
+// judgeResults judges the results of tool calls, once it is known which result
+// and which name each call has.
+func (r *run) judgeResults() {
+	config := r.opts.config()
+	for _, n := range r.nodes {
+		if n.kind == KindTool {
+			n.fail = config.judge(n.fail, n.call)
+		}
+	}
 }

@@ -186,9 +186,6 @@ func (r *run) logNode(c Call, first, last Log) *node {
 	if ms, err := strconv.ParseFloat(attrText(last.Attrs, "duration_ms"), 64); err == nil && ms > 0 && ms < 1e12 && first.Nanos == last.Nanos {
 		n.start -= int64(ms * 1e6)
 	}
-	if c.Kind == KindTool {
-		n.fail = n.fail.merge(inBand(c.Result))
-	}
 	if on := r.byID[last.Span]; on != nil && !last.Span.IsEmpty() {
 		n.on, n.near, n.root = on, on.asNear(), on.root
 	} else {

@@ -12,18 +12,23 @@ func LogSession(rec plog.LogRecord) string {
 	return l.session()
 }
 
+// LogKind is [Config.LogKind] by the default configuration.
+func LogKind(res pcommon.Resource, scope pcommon.InstrumentationScope, rec plog.LogRecord) (kind Kind, failed bool) {
+	return defaultConfig.LogKind(res, scope, rec)
+}
+
 // LogKind is what a log record stands for by itself, and whether it tells of a
 // call that failed.
-func LogKind(res pcommon.Resource, scope pcommon.InstrumentationScope, rec plog.LogRecord) (kind Kind, failed bool) {
-	c, ok := readLog(newLog(res, scope.Name(), rec))
+func (c *Config) LogKind(res pcommon.Resource, scope pcommon.InstrumentationScope, rec plog.LogRecord) (kind Kind, failed bool) {
+	call, ok := readLog(newLog(res, scope.Name(), rec))
 	if !ok {
 		return KindOther, false
 	}
-	fail := c.Fail
-	if c.Kind == KindTool {
-		fail = fail.merge(inBand(c.Result))
+	fail := call.Fail
+	if call.Kind == KindTool {
+		fail = c.judge(fail, &call)
 	}
-	return c.Kind, fail != nil
+	return call.Kind, fail != nil
 }
 
 // callIDKey is the attribute by which log records without a trace name the span
