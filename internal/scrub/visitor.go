@@ -12,6 +12,7 @@ import (
 
 type visitor struct {
 	p     *redact.Policy
+	texts Texts
 	stats Stats
 	// levels follows the path of the walk, from the field down.
 	levels []level
@@ -60,7 +61,7 @@ func (v *visitor) Value(at *walk.Path, val pcommon.Value) bool {
 	switch val.Type() {
 	case pcommon.ValueTypeStr:
 		s := val.Str()
-		if t := v.leaf(at, c, s); t != s {
+		if t := v.str(at, c, s); t != s {
 			val.SetStr(t)
 		}
 	case pcommon.ValueTypeBytes:
@@ -150,6 +151,16 @@ func (v *visitor) findPair(d int, m pcommon.Map) {
 	if hasValue {
 		v.levels[d].pair = pair
 	}
+}
+
+// str redacts a string value, in another's way if there is one.
+func (v *visitor) str(at *walk.Path, c redact.Context, s string) string {
+	if v.texts == nil {
+		return v.leaf(at, c, s)
+	}
+	t := v.texts.Text(at, c, s, &v.hits)
+	v.found(at)
+	return t
 }
 
 // leaf redacts a string in its context.
