@@ -27,7 +27,7 @@ demo: build ## Record a failing agent run, pull its tape, replay it, show a drif
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
 	$(GO) run ./examples/demo -bin bin
 
-test: ## Unit tests with the race detector and all fuzz seeds, then the end-to-end tests
+test: $(TOOLS)/versitygw ## Unit tests with the race detector and all fuzz seeds, then the end-to-end tests
 	$(GO) vet ./...
 	$(GO) test $(RACE) $(shell $(GO) list ./... | grep -v /test/e2e)
 	$(MAKE) e2e

@@ -19,6 +19,8 @@ var (
 	ErrBadCursor = errors.New("bad cursor")
 	// ErrTooLarge: an object larger than the store agrees to hold in memory.
 	ErrTooLarge = errors.New("too large")
+	// ErrRefused: the backend will not take the object, however often it is asked.
+	ErrRefused = errors.New("refused")
 	// ErrDamaged: bytes that are not what their name or format says.
 	ErrDamaged = errors.New("damaged")
 )
