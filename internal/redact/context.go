@@ -11,6 +11,8 @@ type Context struct {
 	props bool
 	// id: the name says that the value is an identifier.
 	id bool
+	// opaque: the name says that a value in base64 is no text.
+	opaque bool
 }
 
 type mode uint8
@@ -69,7 +71,7 @@ func (p *Policy) Member(c Context, name string) Context {
 	case j.secret:
 		return Context{typ: j.typ, mode: secretMode}
 	}
-	return Context{props: j.schema, id: j.id}
+	return Context{props: j.schema, id: j.id, opaque: j.opaque}
 }
 
 // Element is the context of the elements of an array.

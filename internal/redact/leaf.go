@@ -18,6 +18,9 @@ func (p *Policy) leaf(c Context, s string, nest int, hits *Hits) string {
 	if c.id && digitsEnd(s, 0) == len(s) {
 		return s
 	}
+	if c.opaque && p.scan.opaque && isBase64(s) && !p.scan.begins(s, &hits.found) {
+		return s
+	}
 	return p.text(s, nest, hits)
 }
 

@@ -24,6 +24,8 @@ type judged struct {
 	schema bool
 	// id: the value is an identifier.
 	id bool
+	// opaque: the value is no text if it is base64.
+	opaque bool
 }
 
 var seed = maphash.MakeSeed()
@@ -36,7 +38,7 @@ func (m *keyMatcher) judge(name string) judged {
 	if j := slot.Load(); j != nil && j.name == name {
 		return *j
 	}
-	j := judged{name: name, schema: schemaMaps[name], id: isIDName(name)}
+	j := judged{name: name, schema: schemaMaps[name], id: isIDName(name), opaque: isOpaqueName(name)}
 	j.typ, j.secret = m.match(splitName(withoutPlaceholders(name)))
 	if len(name) <= maxName {
 		// The name may be part of a buffer that is used again.

@@ -3,6 +3,7 @@ package redact
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Signatures, encrypted reasoning, pictures and other bytes in base64 are
@@ -152,6 +153,27 @@ func byChance(s string) bool {
 		last = c
 	}
 	return n[b64Upper]*10 >= len(s) && n[b64Lower]*10 >= len(s) && n[b64Digit]*33 >= len(s) && changes*5 >= len(s)*2
+}
+
+// opaqueNames are names, or the ends of names, of members that hold signatures,
+// encrypted reasoning and pictures.
+var opaqueNames = []string{
+	"signature", "encryptedcontent", "encryptedreasoning", "encryptedindex", "redactedcontent", "b64json",
+	"imagedata", "audiodata", "imagebytes", "audiobytes",
+}
+
+// isOpaqueName looks at the last part of a name with dots.
+func isOpaqueName(name string) bool {
+	last := strings.Join(splitWords(name[strings.LastIndexByte(name, '.')+1:]), "")
+	return slices.ContainsFunc(opaqueNames, func(end string) bool { return strings.HasSuffix(last, end) })
+}
+
+// isBase64 reports whether s is base64 of one alphabet and nothing else, and
+// too long for a word.
+func isBase64(s string) bool {
+	const shortest = 32
+	b, _ := base64End(s, 0, 0)
+	return len(s) >= shortest && padding(s, b) == len(s)
 }
 
 // data notes the base64 of a data: URL at s[i].

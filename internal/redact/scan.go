@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -164,6 +165,13 @@ func (sc *scanner) find(s string, f *findings) {
 		}
 		i = sc.block(s, b, i, stop, f)
 	}
+}
+
+// begins reports whether a match begins where s does.
+func (sc *scanner) begins(s string, f *findings) bool {
+	f.reset()
+	sc.block(s, unsafe.Slice(unsafe.StringData(s), len(s)), 0, min(len(s), runHead), f)
+	return slices.ContainsFunc(f.spans, func(sp span) bool { return sp.start == 0 })
 }
 
 // block looks at the positions from i up to stop, and returns the one to go on
