@@ -27,6 +27,9 @@ const (
 	Dialect = "tape.dialect"
 	// FailureClass is the class of a failed call.
 	FailureClass = "tape.failure_class"
+	// FailureEvidence is what shows why the run failed, a slice of strings: on the
+	// call that made it fail, else on the span that carries the row.
+	FailureEvidence = "tape.failure_evidence"
 )
 
 // Attributes of every span of a kept run.

@@ -8,7 +8,7 @@ import (
 
 // ours are the names that only Tapedeck writes.
 var ours = map[string]bool{
-	Kind: true, Seq: true, Key: true, Dialect: true, FailureClass: true,
+	Kind: true, Seq: true, Key: true, Dialect: true, FailureClass: true, FailureEvidence: true,
 	Outcome: true, Trigger: true, Redacted: true, Redaction: true, RedactionRules: true, Summary: true,
 }
 

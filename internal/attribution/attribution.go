@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -38,6 +39,9 @@ type Failure struct {
 	// Findings are all classes that fit, the earliest cause first; there is
 	// always one.
 	Findings []Finding `json:"findings"`
+
+	// at is the index of the record.
+	at int
 }
 
 // Attributor attributes failures by the built-in table and a [Config]; nil does so
@@ -66,9 +70,52 @@ func New(c Config) (*Attributor, error) {
 func Tape(t *tape.Tape) { builtin.Tape(t) }
 
 // Tape sets the failure class of each failed record, and class and evidence of
-// the run's failure.
+// the run's failure. A class that is there already is what a recorder found and
+// told others; it stays, and what else fits is listed after it.
 func (a *Attributor) Tape(t *tape.Tape) {
 	r := a.Examine(t, nil)
+	for i := range r.Records {
+		r.Records[i].keep(t.Records[r.Records[i].at].FailureClass)
+	}
+	if m := t.Manifest; m != nil && m.Failure != nil {
+		class := m.Failure.Class
+		for i := range r.Records {
+			if r.Records[i].Seq == m.Failure.Seq {
+				class = r.Records[i].Class
+			}
+		}
+		r.Run.keep(class)
+	}
+	a.write(t, r)
+}
+
+// keep makes a class that was found before the first.
+func (f *Failure) keep(class string) {
+	classFirst(f.Findings, class)
+	f.Class = f.Findings[0].Class
+}
+
+// Compare is [Attributor.Tape] anew, beside a run that went well: classes and
+// evidence of an earlier attribution are forgotten. A nil good changes nothing.
+func (a *Attributor) Compare(t *tape.Tape, good *Good) {
+	if good == nil {
+		return
+	}
+	for i := range t.Records {
+		t.Records[i].FailureClass = ""
+	}
+	if m := t.Manifest; m != nil && m.Failure != nil {
+		m.Failure.Class = ""
+		m.Failure.Evidence = slices.DeleteFunc(m.Failure.Evidence, func(text string) bool {
+			class, _, ok := strings.Cut(text, ": ")
+			return ok && slices.Contains(causes, class)
+		})
+	}
+	a.write(t, a.Examine(t, good))
+}
+
+// write puts a report into the tape it is about.
+func (a *Attributor) write(t *tape.Tape, r Report) {
 	next := 0
 	for i := range t.Records {
 		if rec := &t.Records[i]; rec.Failed() {
@@ -91,10 +138,10 @@ func (a *Attributor) Tape(t *tape.Tape) {
 	}
 }
 
-// Examine attributes the failures of a tape without changing it. Good is a tape
-// of the last run that went well, nil when there is none: a failing tool whose
-// schema differs from the one there is a schema mismatch.
-func (a *Attributor) Examine(t, good *tape.Tape) Report {
+// Examine attributes the failures of a tape without changing it. Good is of the
+// last run that went well, nil when there is none: a failing tool whose schema
+// differs from the one there is a schema mismatch.
+func (a *Attributor) Examine(t *tape.Tape, good *Good) Report {
 	if a == nil {
 		a = builtin
 	}
@@ -105,12 +152,14 @@ func (a *Attributor) Examine(t, good *tape.Tape) Report {
 		rec := &t.Records[i]
 		if rec.Failed() {
 			failed[rec.Seq] = len(r.Records)
-			r.Records = append(r.Records, failure(rec.Seq, rec.KindOf(), rec.Tool, rec.Error.Message, e.record(rec)))
+			f := failure(rec.Seq, rec.KindOf(), rec.Tool, rec.Error.Message, e.record(rec))
+			f.at = i
+			r.Records = append(r.Records, f)
 		}
 		e.passed(rec)
 	}
-	if good != nil && good.Manifest != nil {
-		r.Good = good.Manifest.TraceID
+	if good != nil {
+		r.Good = good.TraceID
 	}
 	m := t.Manifest
 	if m == nil {
@@ -133,7 +182,7 @@ func (a *Attributor) Examine(t, good *tape.Tape) Report {
 	}
 	// Only the root tells of a failure: its reason is all there is.
 	found := rank(a.byRules("", &tape.Error{Message: m.Failure.Reason}))
-	f := failure(0, "", "", m.Failure.Reason, recorded(found, m.Failure.Class))
+	f := failure(0, "", "", m.Failure.Reason, withClass(found, m.Failure.Class, m.Failure.Evidence))
 	r.Run = &f
 	return r
 }

@@ -10,6 +10,7 @@
 //	attribution.go  reports, and classes written into a tape
 //	match.go        rules against an error
 //	examine.go      what the rest of the run shows
+//	good.go         what is kept of a run that went well, to compare with
 //	schemadiff.go   schemas, of the time and of the good run
 //
 // When several classes fit, the earlier cause wins and the others are listed: a

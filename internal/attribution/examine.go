@@ -17,8 +17,6 @@ type examination struct {
 	// tools are the definitions of the run, by name; goodTools those of the good
 	// run.
 	tools, goodTools map[string]*tape.Tool
-	// goodVersions are the schema versions of the calls of the good run.
-	goodVersions map[string]string
 	// well holds the tools of which a call went well, anywhere in the run.
 	well    map[string]bool
 	schemas map[*tape.Tool]*schema
@@ -32,23 +30,14 @@ type write struct {
 	timedOut bool
 }
 
-func newExamination(a *Attributor, t, good *tape.Tape) *examination {
+func newExamination(a *Attributor, t *tape.Tape, good *Good) *examination {
 	e := &examination{
 		Attributor: a, t: t, tools: toolsOf(t), well: map[string]bool{}, schemas: map[*tape.Tool]*schema{},
-		writes: map[string]write{}, goodVersions: map[string]string{},
+		writes: map[string]write{}, goodTools: good.toolsByName(),
 	}
 	for i := range t.Records {
 		if rec := &t.Records[i]; !rec.Failed() {
 			e.well[rec.Tool] = true
-		}
-	}
-	if good == nil {
-		return e
-	}
-	e.goodTools = toolsOf(good)
-	for i := range good.Records {
-		if rec := &good.Records[i]; rec.SchemaVersion != "" && !rec.Failed() {
-			e.goodVersions[rec.Tool] = rec.SchemaVersion
 		}
 	}
 	return e
@@ -91,7 +80,7 @@ func (e *examination) passed(rec *tape.Record) {
 // always at least one.
 func (e *examination) record(rec *tape.Record) []Finding {
 	if rec.KindOf() != tape.KindTool {
-		return recorded(rank(append(e.byRules(rec.Tool, rec.Error), policy(rec)...)), rec.FailureClass)
+		return e.recorded(rec, rank(append(e.byRules(rec.Tool, rec.Error), policy(rec)...)))
 	}
 	tool := e.tools[rec.Tool]
 	changed := e.changed(rec, tool)
@@ -99,8 +88,8 @@ func (e *examination) record(rec *tape.Record) []Finding {
 	found = append(found, e.arguments(rec, tool, changed)...)
 	found = append(found, e.unapproved(rec)...)
 	found = append(found, e.repeated(rec)...)
-	found = recorded(rank(append(found, policy(rec)...)), rec.FailureClass)
-	if len(changed) > 0 {
+	found = e.recorded(rec, rank(append(found, policy(rec)...)))
+	if len(changed) > 0 || rec.FailureClass == SchemaMismatch {
 		changedFirst(found)
 	}
 	return found
@@ -116,13 +105,42 @@ func changedFirst(found []Finding) {
 	}
 }
 
-// recorded takes the class that a recorder wrote where nothing on the tape shows
-// one: it may have seen more.
-func recorded(found []Finding, class string) []Finding {
-	if found[0].Class == Unattributed && slices.Contains(causes, class) {
-		return []Finding{{class, "the recorder says so"}}
+// recorded adds the class that a recorder wrote on a record: it may have seen more
+// than the tape shows, such as the last good run.
+func (e *examination) recorded(rec *tape.Record, found []Finding) []Finding {
+	var kept []string
+	if m := e.t.Manifest; m != nil && m.Failure != nil && m.Failure.Seq == rec.Seq {
+		kept = m.Failure.Evidence
 	}
-	return found
+	return withClass(found, rec.FailureClass, kept)
+}
+
+// withClass adds a class that was found before, with the evidence that a manifest
+// keeps of it.
+func withClass(found []Finding, class string, kept []string) []Finding {
+	if !slices.Contains(causes, class) || slices.ContainsFunc(found, func(f Finding) bool { return f.Class == class }) {
+		return found
+	}
+	before := Finding{class, "the recorder says so"}
+	for _, text := range kept {
+		if evidence, ok := strings.CutPrefix(text, class+": "); ok {
+			before.Evidence = evidence
+		}
+	}
+	found = slices.DeleteFunc(found, func(f Finding) bool { return f.Class == Unattributed })
+	return rank(append(found, before))
+}
+
+// classFirst moves a class to the front of what was found.
+func classFirst(found []Finding, class string) {
+	for i := range found {
+		if found[i].Class == class {
+			first := found[i]
+			copy(found[1:], found[:i])
+			found[0] = first
+			return
+		}
+	}
 }
 
 func policy(rec *tape.Record) []Finding {

@@ -47,10 +47,13 @@ func TestSchemasOfTheLastGoodRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			failed := run("bad", c.is, tape.Record{Seq: 1, Tool: "book", Args: json.RawMessage(c.args), Error: c.err})
-			r := builtin.Examine(failed, run("good", c.was))
+			r := builtin.Examine(failed, NewGood(run("good", c.was)))
 			require.Len(t, r.Records, 1)
 			assert.Equal(t, c.want, r.Records[0].Findings)
-			assert.Equal(t, "good", r.Good)
+			if r.Good != "" {
+				assert.Equal(t, "good", r.Good)
+			}
+			assert.Equal(t, NewGood(run("good", c.was)) != nil, r.Good != "", "named where there was something to compare with")
 		})
 	}
 }
@@ -58,9 +61,9 @@ func TestSchemasOfTheLastGoodRun(t *testing.T) {
 func TestVersionsOfSchemasOfTheLastGoodRun(t *testing.T) {
 	failed := run("bad", "", tape.Record{Seq: 1, Tool: "book", SchemaVersion: "2", Error: &tape.Error{Message: "boom"}})
 	good := run("good", "", tape.Record{Seq: 1, Tool: "book", SchemaVersion: "1"})
-	assert.Equal(t, []Finding{{SchemaMismatch, "schema version 2, in the good run 1"}}, builtin.Examine(failed, good).Records[0].Findings)
+	assert.Equal(t, []Finding{{SchemaMismatch, "schema version 2, in the good run 1"}}, builtin.Examine(failed, NewGood(good)).Records[0].Findings)
 	good.Records[0].SchemaVersion = "2"
-	assert.Equal(t, Unattributed, builtin.Examine(failed, good).Records[0].Class)
+	assert.Equal(t, Unattributed, builtin.Examine(failed, NewGood(good)).Records[0].Class)
 }
 
 func TestRepeatedWrites(t *testing.T) {
@@ -122,7 +125,7 @@ func TestWhatARecorderSaysStandsWhereNothingElseIsKnown(t *testing.T) {
 	rec := tape.Record{Seq: 1, Tool: "a", FailureClass: ResponseParse, Error: &tape.Error{Message: "boom"}}
 	assert.Equal(t, []Finding{{ResponseParse, "the recorder says so"}}, one(t, builtin, rec))
 	rec.Error.Code = "403"
-	assert.Equal(t, PermissionDenied, one(t, builtin, rec)[0].Class)
+	assert.Equal(t, []Finding{{PermissionDenied, "error code 403"}, {ResponseParse, "the recorder says so"}}, one(t, builtin, rec), "both are listed")
 }
 
 // Many failures of many tools cost no more than their number.

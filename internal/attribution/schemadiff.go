@@ -49,7 +49,10 @@ func (e *examination) check(tool *tape.Tool, args []byte) string {
 // changed: the schema of the failing tool is not that of the good run.
 func (e *examination) changed(rec *tape.Record, tool *tape.Tool) []Finding {
 	old := e.goodTools[rec.Tool]
-	if tool != nil && old != nil && len(tool.Schema) > 0 && len(old.Schema) > 0 {
+	if old == nil {
+		return nil
+	}
+	if tool != nil && len(tool.Schema) > 0 && len(old.Schema) > 0 {
 		paths := schemaPaths(old.Schema, tool.Schema)
 		if len(paths) == 0 {
 			return nil
@@ -63,7 +66,7 @@ func (e *examination) changed(rec *tape.Record, tool *tape.Tool) []Finding {
 		return []Finding{{SchemaMismatch, "the schema is not that of the good run: " + strings.Join(paths, ", ") + more}}
 	}
 	// The hash of a schema says that it differs, a version of its own may too.
-	if was := e.goodVersions[rec.Tool]; was != "" && rec.SchemaVersion != "" && was != rec.SchemaVersion {
+	if was := old.SchemaVersion; was != "" && rec.SchemaVersion != "" && was != rec.SchemaVersion {
 		return []Finding{{SchemaMismatch, fmt.Sprintf("schema version %s, in the good run %s", rec.SchemaVersion, was)}}
 	}
 	return nil
@@ -108,8 +111,7 @@ func diffSchema(was, is any, at string, names bool, out *[]string) {
 		case !has:
 			*out = append(*out, path+" is gone")
 		default:
-			inner := !names && (name == "properties" || name == "patternProperties" || name == "$defs" || name == "definitions")
-			diffSchema(x, y, path, inner, out)
+			diffSchema(x, y, path, !names && holdsNames(name), out)
 		}
 	}
 }

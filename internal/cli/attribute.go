@@ -49,7 +49,7 @@ in YAML:
 			if err != nil {
 				return err
 			}
-			report := attributor.Examine(t, before)
+			report := attributor.Examine(t, attribution.NewGood(before))
 			if asJSON {
 				return a.printJSON(report)
 			}

@@ -124,6 +124,7 @@ func (r *run) translate() Run {
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
 	t.Manifest.Complete = doctor.Complete(t)
+	r.recall(calls, t)
 	r.opts.Attribution.Tape(t)
 	for _, n := range r.nodes {
 		if n.Span != nil {
