@@ -37,6 +37,9 @@ type cutter struct {
 	frame, framed []byte
 }
 
+// maxPieces bounds the pieces that a cutter keeps room for.
+const maxPieces = 1 << 14
+
 // piece is v[from:to], which is the text n.
 type piece struct {
 	from, to int
@@ -52,8 +55,8 @@ type step struct {
 func (c *cutter) forget() {
 	*c = cutter{pieces: c.pieces[:0], path: c.path[:0], frame: c.frame[:0], framed: c.framed[:0]}
 	clear(c.path[:cap(c.path)])
-	if cap(c.frame) > maxKept {
-		c.frame, c.framed = nil, nil
+	if cap(c.frame) > maxKept || cap(c.framed) > maxKept || cap(c.pieces) > maxPieces {
+		c.frame, c.framed, c.pieces = nil, nil, nil
 	}
 }
 

@@ -72,9 +72,10 @@ func (e *Encoder) Logs(dst []byte, ld plog.Logs, table *Table) ([]byte, Stats, e
 
 // encoding is one call. What it allocates for its own use is used again.
 type encoding struct {
-	policy *redact.Policy
-	table  *Table
-	limit  int
+	scrubber *scrub.Scrubber
+	policy   *redact.Policy
+	table    *Table
+	limit    int
 	// k is the content of the table, opened for the first long value.
 	k *known
 	// first is the number of the first new text; texts has them as the payload
@@ -95,7 +96,10 @@ func (e *Encoder) begin(table *Table) *encoding {
 	if s == nil {
 		s = new(encoding)
 	}
-	*s = encoding{policy: e.scrubber.Policy(), table: table, limit: e.limit, texts: s.texts[:0], cut: s.cut}
+	*s = encoding{
+		scrubber: e.scrubber, policy: e.scrubber.Policy(), table: table, limit: e.limit,
+		texts: s.texts[:0], cut: s.cut,
+	}
 	return s
 }
 

@@ -42,7 +42,7 @@ func (s *encoding) Text(at *walk.Path, c redact.Context, v string, hits *redact.
 
 // plain redacts a value and escapes what could be taken for a reference.
 func (s *encoding) plain(at *walk.Path, c redact.Context, v string, hits *redact.Hits) string {
-	out := s.policy.Leaf(c, v, hits)
+	out := s.scrubber.Leaf(c, v, hits)
 	if out == "" || out[0] != mark || at.Attribute() == attr.Redacted {
 		return out
 	}

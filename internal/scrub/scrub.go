@@ -1,6 +1,8 @@
 package scrub
 
 import (
+	"sync"
+
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -11,10 +13,13 @@ import (
 // Scrubber redacts what pdata holds. It is safe for concurrent use.
 type Scrubber struct {
 	policy *redact.Policy
+	clean  cleanValues
+	// visitors are used again, with the names they remember.
+	visitors sync.Pool
 }
 
 // New makes a Scrubber that follows policy.
-func New(policy *redact.Policy) *Scrubber { return &Scrubber{policy} }
+func New(policy *redact.Policy) *Scrubber { return &Scrubber{policy: policy} }
 
 // Policy is what the Scrubber follows.
 func (s *Scrubber) Policy() *redact.Policy { return s.policy }
@@ -44,14 +49,41 @@ type Texts interface {
 
 // TracesWith is Traces with another way to redact string values; nil is none.
 func (s *Scrubber) TracesWith(td ptrace.Traces, texts Texts) Stats {
-	v := visitor{p: s.policy, texts: texts}
-	walk.Traces(td, &v)
-	return v.stats
+	v := s.visitor(texts)
+	walk.Traces(td, v)
+	return s.done(v)
 }
 
 // LogsWith is Logs with another way to redact string values; nil is none.
 func (s *Scrubber) LogsWith(ld plog.Logs, texts Texts) Stats {
-	v := visitor{p: s.policy, texts: texts}
-	walk.Logs(ld, &v)
-	return v.stats
+	v := s.visitor(texts)
+	walk.Logs(ld, v)
+	return s.done(v)
+}
+
+func (s *Scrubber) visitor(texts Texts) *visitor {
+	v, _ := s.visitors.Get().(*visitor)
+	if v == nil {
+		v = &visitor{s: s, p: s.policy}
+	}
+	v.texts = texts
+	return v
+}
+
+// maxScratch bounds the hits and paths that a visitor keeps room for.
+const maxScratch = 256
+
+func (s *Scrubber) done(v *visitor) Stats {
+	stats := v.stats
+	v.stats, v.texts = Stats{}, nil
+	clear(v.levels[:cap(v.levels)])
+	v.levels = v.levels[:0]
+	if cap(v.hits.List) > maxScratch || cap(v.paths) > maxScratch {
+		v.hits, v.paths = redact.Hits{}, nil
+	}
+	clear(v.hits.List[:cap(v.hits.List)])
+	clear(v.paths[:cap(v.paths)])
+	v.hits.List, v.paths = v.hits.List[:0], v.paths[:0]
+	s.visitors.Put(v)
+	return stats
 }

@@ -11,9 +11,11 @@ import (
 )
 
 type visitor struct {
+	s     *Scrubber
 	p     *redact.Policy
 	texts Texts
 	stats Stats
+	names names
 	// levels follows the path of the walk, from the field down.
 	levels []level
 	hits   redact.Hits
@@ -43,13 +45,24 @@ func (v *visitor) Text(at *walk.Path, s string) string {
 
 func (v *visitor) Key(at *walk.Path, key string) string {
 	d := at.Depth()
+	around := v.level(d).context
+	alone := around == redact.Context{}
+	if alone {
+		if c, ok := v.names.context(key); ok {
+			v.set(d+1, c)
+			return key
+		}
+	}
 	name := v.p.Name(key, &v.hits)
-	v.set(d+1, v.p.Member(v.level(d).context, name))
+	c := v.p.Member(around, name)
+	v.set(d+1, c)
 	if len(v.hits.List) > 0 {
 		for i := range v.hits.List {
 			v.hits.List[i].Path = name
 		}
 		v.found(at)
+	} else if alone {
+		v.names.remember(key, c)
 	}
 	return name
 }
@@ -165,7 +178,7 @@ func (v *visitor) str(at *walk.Path, c redact.Context, s string) string {
 
 // leaf redacts a string in its context.
 func (v *visitor) leaf(at *walk.Path, c redact.Context, s string) string {
-	t := v.p.Leaf(c, s, &v.hits)
+	t := v.s.Leaf(c, s, &v.hits)
 	v.found(at)
 	return t
 }
