@@ -25,6 +25,7 @@ import (
 // Report is what is wrong with a tape.
 type Report struct {
 	TraceID string       `json:"trace_id,omitempty"`
+	Service string       `json:"service,omitempty"`
 	Outcome tape.Outcome `json:"outcome,omitempty"`
 	// Replays is set when a strict replay of the examined kinds meets no gap and
 	// no call is missing on the tape.
@@ -32,9 +33,15 @@ type Report struct {
 	// Fidelity is the worst grade of the examined records, "" where there are none.
 	Fidelity tape.Fidelity `json:"fidelity,omitempty"`
 	Kinds    []Kind        `json:"kinds"`
-	Records  []Record      `json:"records"`
+	// Counts say the same by dialect, so that many runs can be added up: there are
+	// as many as the run has combinations, each once.
+	Counts  []Count  `json:"counts"`
+	Records []Record `json:"records"`
 	// Run is what the run lacks as a whole.
 	Run []Finding `json:"run,omitempty"`
+
+	// counted is where the count of a combination is.
+	counted map[Count]int
 }
 
 // Gaps counts the examined records that do not replay, and what of the run as a
@@ -64,6 +71,17 @@ type Kind struct {
 	// Gaps counts those that do not replay.
 	Gaps   int                   `json:"gaps"`
 	Grades map[tape.Fidelity]int `json:"grades"`
+}
+
+// Count sums up the records of one dialect, kind and grade.
+type Count struct {
+	// Dialect is "" for the records of a plain recorder.
+	Dialect  string        `json:"dialect,omitempty"`
+	Kind     tape.Kind     `json:"kind"`
+	Fidelity tape.Fidelity `json:"fidelity"`
+	Records  int           `json:"records"`
+	// Gaps counts those that do not replay.
+	Gaps int `json:"gaps"`
 }
 
 // Record is the verdict on one record.
@@ -118,10 +136,10 @@ func Examine(t *tape.Tape, options ...Option) Report {
 	for _, o := range options {
 		o(&e)
 	}
-	r := Report{Replays: true, Kinds: []Kind{}, Records: []Record{}}
+	r := Report{Replays: true, Kinds: []Kind{}, Counts: []Count{}, Records: []Record{}, counted: map[Count]int{}}
 	e.bare = t.Manifest == nil
 	if m := t.Manifest; m != nil {
-		r.TraceID, r.Outcome = m.TraceID, m.Outcome
+		r.TraceID, r.Service, r.Outcome = m.TraceID, m.Service, m.Outcome
 		for _, g := range m.Gaps {
 			if g.Seq == 0 {
 				r.run(g)
@@ -166,13 +184,27 @@ func (r *Report) add(rec Record) {
 	k := &r.Kinds[i]
 	k.Records++
 	k.Grades[rec.Fidelity]++
+	c := r.count(rec)
+	c.Records++
 	if !rec.Replays {
 		k.Gaps++
+		c.Gaps++
 		r.Replays = false
 	}
 	if r.Fidelity == "" || rank(rec.Fidelity) > rank(r.Fidelity) {
 		r.Fidelity = rec.Fidelity
 	}
+}
+
+func (r *Report) count(rec Record) *Count {
+	of := Count{Dialect: rec.Dialect, Kind: rec.Kind, Fidelity: rec.Fidelity}
+	i, known := r.counted[of]
+	if !known {
+		i = len(r.Counts)
+		r.counted[of] = i
+		r.Counts = append(r.Counts, of)
+	}
+	return &r.Counts[i]
 }
 
 // Grades are all grades, best first.

@@ -154,6 +154,28 @@ func TestARunOfWhichCallsMayBeMissingDoesNotReplay(t *testing.T) {
 	}
 }
 
+func TestCountsAreByDialect(t *testing.T) {
+	of := func(seq int, dialect string, kind tape.Kind, fidelity tape.Fidelity) tape.Record {
+		return record(seq, func(r *tape.Record) {
+			r.Dialect, r.Kind, r.Fidelity = dialect, kind, fidelity
+			if fidelity == tape.FidelityAbsent {
+				r.Args, r.Result = nil, nil
+			}
+		})
+	}
+	r := doctor.Examine(&tape.Tape{Manifest: &tape.Manifest{Service: "shop"}, Records: []tape.Record{
+		of(1, "mcp", "", tape.FidelityAbsent), of(2, "langfuse", tape.KindModel, tape.FidelityRebuilt),
+		of(3, "mcp", "", tape.FidelityAbsent), of(4, "mcp", "", tape.FidelityExact), of(5, "", "", ""),
+	}})
+	assert.Equal(t, "shop", r.Service)
+	assert.Equal(t, []doctor.Count{
+		{Dialect: "mcp", Kind: tape.KindTool, Fidelity: tape.FidelityAbsent, Records: 2, Gaps: 2},
+		{Dialect: "langfuse", Kind: tape.KindModel, Fidelity: tape.FidelityRebuilt, Records: 1},
+		{Dialect: "mcp", Kind: tape.KindTool, Fidelity: tape.FidelityExact, Records: 1},
+		{Kind: tape.KindTool, Fidelity: tape.FidelityExact, Records: 1},
+	}, r.Counts)
+}
+
 func TestABareTapeSaysWhereToAsk(t *testing.T) {
 	tp := &tape.Tape{Records: []tape.Record{record(1, func(r *tape.Record) {
 		r.Fidelity, r.Args, r.Result, r.Dialect = tape.FidelityAbsent, nil, nil, "otel_genai"
