@@ -49,6 +49,12 @@ func KeyAndHash(tool string, args []byte) (key, hash string, err error) {
 	return keyFrom(tool, &sum), hashFrom(&sum), nil
 }
 
+// KeyOfSum returns [Key] and [ArgsHash] of a call of which the SHA-256 of the
+// canonical arguments is known, for callers that make it piece by piece.
+func KeyOfSum(tool string, sum [sha256.Size]byte) (key, hash string) {
+	return keyFrom(tool, &sum), hashFrom(&sum)
+}
+
 // KeyOf computes the key of a record from its tool and arguments; it is not
 // the key the record says it has.
 func KeyOf(r *Record) (string, error) { return Key(r.Tool, r.Args) }

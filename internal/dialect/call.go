@@ -86,7 +86,9 @@ type Call struct {
 	ResponseModel string
 	System        []message.Message
 	Input         []message.Message
-	Output        []message.Message
+	// talk is the conversation that Input is, once it is known.
+	talk   *conversation
+	Output []message.Message
 	// Request and Response say how the messages were found.
 	Request  Content
 	Response Content
@@ -158,7 +160,7 @@ func (c *Call) fill(o *Call) {
 	pick(&c.Model, o.Model)
 	pick(&c.ResponseModel, o.ResponseModel)
 	if weight(o.Input) > weight(c.Input) {
-		c.Input, c.Request = o.Input, o.Request
+		c.Input, c.Request, c.talk = o.Input, o.Request, o.talk
 	}
 	if weight(o.Output) > weight(c.Output) {
 		c.Output, c.Response = o.Output, o.Response

@@ -78,7 +78,7 @@ const (
 func (s *Span) content(enc encoding, keys ...string) Content {
 	for _, key := range keys {
 		if v, ok := s.Attributes().Get(key); ok {
-			c := contentOf(v, enc)
+			c := contentBy(v, enc, s.memo())
 			c.Key = key
 			if c.Grade == Truncated && s.DroppedAttributesCount() > 0 {
 				c.Why = whyCut
@@ -92,13 +92,15 @@ func (s *Span) content(enc encoding, keys ...string) Content {
 	return Content{}
 }
 
-func contentOf(v pcommon.Value, enc encoding) Content {
+func contentOf(v pcommon.Value, enc encoding) Content { return contentBy(v, enc, nil) }
+
+func contentBy(v pcommon.Value, enc encoding, memo *value.Memo) Content {
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		return contentText(v.Str(), enc)
+		return textBy(v.Str(), enc, memo)
 	case pcommon.ValueTypeBytes:
 		if t := fromAttr(v); t.Kind() == value.String {
-			return contentText(t.Str(), enc)
+			return textBy(t.Str(), enc, memo)
 		}
 	case pcommon.ValueTypeEmpty:
 		return Content{}
@@ -107,7 +109,10 @@ func contentOf(v pcommon.Value, enc encoding) Content {
 }
 
 // contentText reads content that came as text.
-func contentText(text string, enc encoding) Content {
+func contentText(text string, enc encoding) Content { return textBy(text, enc, nil) }
+
+// textBy reads content that came as text with what is remembered of earlier texts.
+func textBy(text string, enc encoding, memo *value.Memo) Content {
 	if body, ok := parseBody(text); ok {
 		return Content{Body: body, Value: value.Str(text), Grade: Exact}
 	}
@@ -122,7 +127,7 @@ func contentText(text string, enc encoding) Content {
 	if enc == plainText || trimmed == "" {
 		return Content{Value: value.Str(text), Grade: Exact, Raw: text}
 	}
-	v, err := value.Parse(trimmed)
+	v, err := memo.Parse(trimmed)
 	if err == nil {
 		return Content{Value: v, Grade: Exact, source: text}
 	}

@@ -94,6 +94,7 @@ func read(s *Span) *Call {
 }
 
 func readBy(s *Span, i int, kind Kind) Call {
+	s.model = kind == KindModel
 	call := dialects[i].Read(s)
 	call.Dialect, call.Kind = dialects[i].Name(), kind
 	pick(&call.Conversation, s.conv)

@@ -43,7 +43,7 @@ func (geminiCLI) Read(s *Span) Call {
 		c.Usage = genAIUsage(s)
 		c.Tools = toolDefinitions(s.Value("gen_ai.tool.definitions"))
 		c.System = systemOf(s.Value("gen_ai.system_instructions"))
-		c.Input, c.Request = s.conversation("gen_ai.input.messages")
+		c.Input, c.Request = s.messages("gen_ai.input.messages")
 		c.Output, c.Response = s.messages("gen_ai.output.messages")
 	}
 	return c

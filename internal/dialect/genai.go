@@ -107,7 +107,7 @@ func genAIModel(s *Span, c *Call) {
 	c.Usage = genAIUsage(s)
 	c.Finish = finishReason(s.Value("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason"))
 	c.Tools = toolDefinitions(s.Value("gen_ai.tool.definitions", "gen_ai.request.available_tools"))
-	c.Input, c.Request = s.conversation("gen_ai.input.messages")
+	c.Input, c.Request = s.messages("gen_ai.input.messages")
 	c.Output, c.Response = s.messages("gen_ai.output.messages")
 	c.System = systemOf(s.Value("gen_ai.system_instructions"))
 	readEvents(s, c)
@@ -151,22 +151,11 @@ func deprecatedModel(s *Span, c *Call) {
 	}
 }
 
-// conversation reads an attribute that holds the messages of a request, which
-// grow from call to call.
-func (s *Span) conversation(key string) ([]message.Message, Content) {
-	if v, ok := s.Attr(key); ok && v.Type() == pcommon.ValueTypeStr && s.history != nil {
-		if ms, ok := s.history.read(v.Str()); ok {
-			return ms, Content{Grade: Rebuilt, Key: key}
-		}
-	}
-	return s.messages(key)
-}
-
 // messages reads an attribute that holds messages.
 func (s *Span) messages(key string) ([]message.Message, Content) {
 	c := s.content(jsonText, key)
 	if c.Value.Kind() == value.String && c.Grade == Exact {
-		c.Value = parsed(c.Value)
+		c.Value = parsedBy(c.Value, s.memo())
 	}
 	if c.Grade != Exact && c.Grade != Rebuilt || c.Body != nil {
 		return nil, c

@@ -2,149 +2,140 @@ package dialect
 
 import (
 	"bytes"
+	"hash"
+	"hash/maphash"
 	"slices"
-	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
+	"github.com/tapedeck/tapedeck/tape"
 )
 
 // history remembers the conversations a run has shown so far. Every model call
-// repeats the whole of its conversation, so its text begins as an earlier one
-// did; what is the same is not read, written or held again.
+// repeats the whole of its conversation, so that its request begins as an
+// earlier one did; what is the same is not read, written, hashed or held again.
+//
+//	text ──► elements (value.Memo) ──► messages ──► conversation
+//	         each parsed once          each written  shares its beginning with
+//	         by its text               once (Form)   an earlier one
 type history struct {
-	recent [histories]conversation
+	memo value.Memo
+
+	// forms finds messages that were read from different texts and are the same.
+	seed  maphash.Seed
+	forms map[uint64]*message.Form
+
+	recent [histories]*conversation
 	next   int
 
-	// shared are conversations that were not read from one text.
-	shared     [histories]conversation
-	nextShared int
-	scratch    []byte
-	ends       []int
-
-	tools []toolDef
+	tools []*toolSet
 }
 
-// histories is how many conversations are remembered: agents that take turns
+// histories is how many conversations are compared with: agents that take turns
 // have one each.
-const histories = 4
+const histories = 8
 
-// conversation is an array of messages as text, with the end of each element.
+// conversation is the messages of one request, all of them settled.
 type conversation struct {
-	text string
-	ends []int
-	ms   []message.Message
+	ms []message.Message
+	// head counts the leading system messages, which are no part of the hash.
+	head int
+	// base is the earlier conversation with which this one shares the most
+	// messages behind the head, and shared how many those are.
+	base   *conversation
+	shared int
 	// extended is set once another conversation goes on in the same memory.
 	extended bool
+
+	// atShared and atEnd are the hash after that many messages and after all.
+	atShared, atEnd hash.Cloner
 }
 
-// read reads an array of messages. Text that is no array of objects is left to
-// the caller.
-func (h *history) read(text string) ([]message.Message, bool) {
-	if !strings.HasPrefix(text, "[{") {
-		return nil, false
+// share gives a request the conversation it is, whose beginning is that of an
+// earlier one.
+func (h *history) share(c *Call) {
+	if len(c.Input) == 0 {
+		return
 	}
-	var base *conversation
-	same := 0
-	for i := range h.recent {
-		if n := h.recent[i].shared(text); n > same {
-			base, same = &h.recent[i], n
+	for i := range c.Input {
+		h.settle(&c.Input[i])
+	}
+	talk := &conversation{head: leading(c.Input)}
+	same := false
+	for _, old := range h.recent {
+		if old == nil {
+			continue
+		}
+		if n := sharedMessages(old.ms[old.head:], c.Input[talk.head:]); n > talk.shared {
+			talk.base, talk.shared = old, n
+			same = old.head == talk.head && sharedMessages(old.ms[:old.head], c.Input) == talk.head
 		}
 	}
-	var c conversation
-	from := 0
-	if base != nil {
-		from = base.ends[same-1]
-	}
-	items, ends, err := value.ParseItems(text, from)
-	if err != nil {
-		return nil, false
-	}
-	for _, item := range items {
-		if item.Kind() != value.Object {
-			return nil, false
-		}
-	}
-	more := message.Read(value.List(items...))
-	if len(more) != len(items) {
-		return nil, false
-	}
-	if base != nil {
-		c.ends, c.ms = base.ends[:same:same], base.ms[:same:same]
-		if same == len(base.ms) && !base.extended {
+	talk.ms = c.Input
+	if same {
+		base, kept := talk.base, talk.head+talk.shared
+		switch {
+		case kept == len(base.ms) && !base.extended:
 			// The first to go on where a conversation ends shares its memory. Any
 			// other must not write over what that one has there.
-			c.ends, c.ms, base.extended = base.ends, base.ms, true
+			base.extended = true
+			talk.ms = append(base.ms, c.Input[kept:]...)
+		case kept == len(c.Input):
+			talk.ms = base.ms[:kept:kept]
+			talk.extended = true
 		}
 	}
-	c.text, c.ends = text, append(c.ends, ends...)
-	c.ms = append(c.ms, more...)
-	message.Settle(c.ms)
-	h.recent[h.next] = c
+	c.Input, c.talk = talk.ms, talk
+	h.recent[h.next] = talk
 	h.next = (h.next + 1) % histories
-	return c.ms, true
 }
 
-// shared is how many elements another text has in common from its beginning.
-func (c *conversation) shared(text string) int {
-	if c.text == "" {
-		return 0
-	}
-	common := commonPrefix(c.text, text)
-	n := len(c.ends)
-	// Elements are objects, so that one is whole where its last brace is common.
-	for n > 0 && c.ends[n-1] > common {
-		n--
+// leading counts the system messages that a conversation begins with.
+func leading(ms []message.Message) int {
+	n := 0
+	for n < len(ms) && (ms[n].Role == "system" || ms[n].Role == "developer") {
+		n++
 	}
 	return n
 }
 
-func commonPrefix(a, b string) int {
-	const step = 4096
-	n := min(len(a), len(b))
-	i := 0
-	for i+step <= n && a[i:i+step] == b[i:i+step] {
-		i += step
+func sharedMessages(a, b []message.Message) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n].Form() == b[n].Form() {
+		n++
 	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
+	return n
 }
 
-// share replaces the beginning of a conversation that an earlier one had by what
-// is already held of that, and settles the rest. It is for conversations that
-// were read otherwise than by read, which share already.
-func (h *history) share(ms []message.Message) []message.Message {
-	if len(ms) == 0 || ms[0].Text() != nil {
-		return ms
-	}
-	h.scratch, h.ends = h.scratch[:0], h.ends[:0]
-	for i := range ms {
-		h.scratch = ms[i].Append(h.scratch)
-		h.ends = append(h.ends, len(h.scratch))
-	}
-	var base *conversation
-	same := 0
-	for i := range h.shared {
-		if n := h.sharedBy(&h.shared[i]); n > same {
-			base, same = &h.shared[i], n
+// settle writes a message unless it, or another that is the same, was written
+// before.
+func (h *history) settle(m *message.Message) {
+	if f := m.Form(); f != nil {
+		if f.Same != nil {
+			m.SettleAs(f.Same)
 		}
+		return
 	}
-	c := conversation{ms: make([]message.Message, 0, len(ms))}
-	if base != nil {
-		c.ms = base.ms[:same:same]
-		if same == len(base.ms) && !base.extended {
-			c.ms, base.extended = base.ms, true
-		}
+	if h.forms == nil {
+		h.seed, h.forms = maphash.MakeSeed(), map[uint64]*message.Form{}
 	}
-	for i := same; i < len(ms); i++ {
-		ms[i].SettleAs(bytes.Clone(h.scratch[h.start(i):h.ends[i]]))
-		c.ms = append(c.ms, ms[i])
+	f := m.Settle()
+	sum := maphash.Bytes(h.seed, f.Text)
+	switch known := h.forms[sum]; {
+	case known == nil:
+		h.forms[sum] = f
+	case bytes.Equal(known.Text, f.Text):
+		f.Same, f.Text = known, known.Text
+		m.SettleAs(known)
 	}
-	h.shared[h.nextShared] = c
-	h.nextShared = (h.nextShared + 1) % histories
-	return c.ms
+}
+
+// toolSet is what models were offered, in the forms it is asked for.
+type toolSet struct {
+	defs []toolDef
+	// text is the neutral JSON form, canonical what is hashed of it.
+	text, canonical []byte
+	err             error
 }
 
 // sameTools is what is already held of tool definitions, which every model call
@@ -153,30 +144,65 @@ func (h *history) sameTools(defs []toolDef) []toolDef {
 	if len(defs) == 0 {
 		return nil
 	}
-	same := slices.EqualFunc(h.tools, defs, func(a, b toolDef) bool {
-		return a.Name == b.Name && a.Description == b.Description && a.SchemaVersion == b.SchemaVersion &&
-			bytes.Equal(a.Schema, b.Schema) && (a.sideEffect == nil) == (b.sideEffect == nil) && (a.sideEffect == nil || *a.sideEffect == *b.sideEffect)
-	})
-	if !same {
-		h.tools = defs
+	for _, set := range h.tools {
+		if slices.EqualFunc(set.defs, defs, equalTool) {
+			return set.defs
+		}
 	}
-	return h.tools
+	if len(h.tools) == toolSets {
+		h.tools = h.tools[:0:0]
+	}
+	h.tools = append(h.tools, &toolSet{defs: defs})
+	return defs
 }
 
-// start is where message i begins in the scratch memory.
-func (h *history) start(i int) int {
-	if i == 0 {
-		return 0
+// toolSets is how many sets of tools are remembered: agents have one each.
+const toolSets = 32
+
+// setOf is the set of definitions that sameTools gave, or a new one.
+func (h *history) setOf(defs []toolDef) *toolSet {
+	if h != nil {
+		for _, set := range h.tools {
+			if &set.defs[0] == &defs[0] && len(set.defs) == len(defs) {
+				return set
+			}
+		}
 	}
-	return h.ends[i-1]
+	return &toolSet{defs: defs}
 }
 
-// sharedBy is how many messages of the scratch memory a conversation begins
-// with.
-func (h *history) sharedBy(c *conversation) int {
-	n := 0
-	for n < len(c.ms) && n < len(h.ends) && bytes.Equal(c.ms[n].Text(), h.scratch[h.start(n):h.ends[n]]) {
-		n++
+// json is the neutral JSON array of the definitions.
+func (t *toolSet) json() []byte {
+	if t.text == nil {
+		t.text = toolValues(t.defs).Append(nil)
 	}
-	return n
+	return t.text
+}
+
+// hashed is the canonical form of json.
+func (t *toolSet) hashed() ([]byte, error) {
+	if t.canonical == nil && t.err == nil {
+		t.canonical, t.err = tape.Canonical(t.json())
+	}
+	return t.canonical, t.err
+}
+
+func toolValues(tools []toolDef) value.Value {
+	out := make([]value.Value, 0, len(tools))
+	for _, t := range tools {
+		members := []value.Member{value.M("name", value.Str(t.Name))}
+		if t.Description != "" {
+			members = append(members, value.M("description", value.Str(t.Description)))
+		}
+		if schema, err := value.Parse(string(t.Schema)); err == nil && len(t.Schema) > 0 {
+			members = append(members, value.M("schema", schema))
+		}
+		out = append(out, value.Obj(members...))
+	}
+	return value.List(out...)
+}
+
+func equalTool(a, b toolDef) bool {
+	return a.Name == b.Name && a.Description == b.Description && a.SchemaVersion == b.SchemaVersion &&
+		bytes.Equal(a.Schema, b.Schema) && (a.sideEffect == nil) == (b.sideEffect == nil) && (a.sideEffect == nil || *a.sideEffect == *b.sideEffect)
 }

@@ -31,13 +31,13 @@ func TestHistoryReadsWhatIsThere(t *testing.T) {
 		for _, text := range texts {
 			v, err := value.Parse(text)
 			require.NoError(t, err)
-			got, ok := h.read(text)
-			require.True(t, ok, text)
-			assert.Equal(t, string(message.Append(nil, message.Read(v))), string(message.Append(nil, got)))
+			want := string(message.Append(nil, message.Read(v)))
+			again, err := h.memo.Parse(text)
+			require.NoError(t, err)
+			c := Call{Input: message.Read(again)}
+			assert.Equal(t, want, string(message.Append(nil, c.Input)))
+			h.share(&c)
+			assert.Equal(t, want, string(message.Append(nil, c.Input)))
 		}
-	}
-	for _, text := range []string{"", "[]", "words", `[{"role":"user"}`, `[{"role":"user"},1]`, `{"role":"user"}`, `[[{"role":"user"}]]`} {
-		_, ok := h.read(text)
-		assert.False(t, ok, text)
 	}
 }

@@ -3,7 +3,9 @@ package dialect
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,76 @@ func TestALeanTranslationHasTheSameRecords(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Keys are hashed and replaced values found piece by piece; they are those of the
+// whole text.
+func TestKeysAreThoseOfTheText(t *testing.T) {
+	models := 0
+	check := func(runs []Run) {
+		for _, run := range runs {
+			for rec := range run.Each() {
+				if slices.ContainsFunc(rec.Bodies, func(b tape.Body) bool { return b.IsArgs() }) {
+					continue
+				}
+				key, hash, err := tape.KeyAndHash(rec.Tool, rec.Args)
+				require.NoError(t, err)
+				require.Equal(t, key, rec.Key)
+				require.Equal(t, hash, rec.ArgsHash)
+				if rec.KindOf() == tape.KindModel {
+					models++
+				}
+				redacted := placeholdersIn(placeholdersIn(nil, "args", rec.Args), "result", rec.Result)
+				require.Equal(t, redacted, rec.Redacted[:len(redacted):len(redacted)])
+			}
+		}
+	}
+	for _, c := range recordings(t) {
+		check(Runs(c.Traces, c.Logs, Options{Lean: true}))
+	}
+	assert.Greater(t, models, 100)
+	for seed := range uint64(20) {
+		check(Runs(turns(t, seed), plog.NewLogs(), Options{Lean: true}))
+	}
+}
+
+// turns are model calls of two agents that take turns, now and then forget what
+// they said, mark their last message, and are given another system message.
+func turns(t testing.TB, seed uint64) ptrace.Traces {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var agents [2][]string
+	var spans []sp
+	for i := range 60 {
+		said := &agents[random.IntN(2)]
+		if len(*said) > 0 && random.IntN(8) == 0 {
+			*said = (*said)[random.IntN(len(*said)):]
+		}
+		if random.IntN(8) == 0 {
+			*said = append([]string{fmt.Sprintf(`{"role":"system","content":"it is %d"}`, i)}, *said...)
+		}
+		for range random.IntN(3) {
+			*said = append(*said, fmt.Sprintf(`{"role":"user","content":"  say %d é [REDACTED:key] ","z":null}`, random.IntN(40)))
+		}
+		text := strings.Join(*said, ",")
+		if random.IntN(2) == 0 {
+			text = strings.Join(append(slices.Clone(*said), `{"role":"user","content":"last","cache_control":{"type":"ephemeral"}}`), ",")
+		}
+		text = "[" + text + "]"
+		one := chat(2, 1, i*10, i*10+5, text, finished)
+		if random.IntN(3) == 0 {
+			one.attrs["gen_ai.tool.definitions"] = fmt.Sprintf(`[{"name":"t%d","parameters":{"type":"object"}}]`, random.IntN(3))
+			one.attrs["gen_ai.request.temperature"] = random.Float64()
+		}
+		if random.IntN(4) == 0 {
+			one.attrs["gen_ai.system_instructions"] = `[{"type":"text","content":"be brief [REDACTED:x]"}]`
+		}
+		spans = append(spans, one)
+	}
+	td := traces(t, spans...)
+	for i, rs := range td.ResourceSpans().All() {
+		rs.ScopeSpans().At(0).Spans().At(0).SetSpanID([8]byte{6: byte((i + 1) >> 8), 7: byte(i + 1)})
+	}
+	return td
 }
 
 // A run whose every model call repeats the conversation is held once, not once

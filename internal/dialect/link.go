@@ -56,10 +56,10 @@ func (n *node) outputFromHistory(later []*node) {
 	if len(in) == 0 {
 		return
 	}
-	last := in[len(in)-1].Append(nil)
+	last := &in[len(in)-1]
 	for _, m := range later[:min(len(later), 8)] {
 		history := m.call.Input
-		if len(history) <= len(in) || !bytes.Equal(history[len(in)-1].Append(nil), last) {
+		if len(history) <= len(in) || !sameMessage(&history[len(in)-1], last) {
 			continue
 		}
 		said := history[len(in):]
@@ -78,6 +78,13 @@ func (n *node) outputFromHistory(later []*node) {
 		}
 		return
 	}
+}
+
+func sameMessage(a, b *message.Message) bool {
+	if f := a.Form(); f != nil && f == b.Form() {
+		return true
+	}
+	return bytes.Equal(a.Append(nil), b.Append(nil))
 }
 
 // callNames names the tool calls of messages, to compare two readings.

@@ -23,7 +23,7 @@ func (liteLLM) Read(s *Span) Call {
 	if c.Tool == "" {
 		c.Tool = "chat"
 		c.Usage, c.Finish = genAIUsage(s), finishReason(s.Value("gen_ai.response.finish_reasons"))
-		c.Input, c.Request = s.conversation("gen_ai.input.messages")
+		c.Input, c.Request = s.messages("gen_ai.input.messages")
 		c.Output, c.Response = s.messages("gen_ai.output.messages")
 	}
 	indexedModel(s, &c)

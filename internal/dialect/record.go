@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"bytes"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -42,15 +41,19 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	}
 	w := &written{c.Args, c.Result}
 	n.written = w
+	var q *modelRequest
 	if n.kind == KindModel {
 		rec.Kind = tape.KindModel
 		rec.Model = firstOf(c.Model, c.ResponseModel)
-		w.args, w.result = c.request(), c.response()
+		q = c.request(r.history)
+		w.args, w.result = q.content(c.Request, !r.opts.Lean), c.response()
+		q.set(&rec, &w.args)
+	} else {
+		setContent(&rec, &w.args, "args")
 	}
 	if n.kind == kindDraw {
 		n.recordDraw(&rec)
 	}
-	setContent(&rec, &w.args, "args")
 	setContent(&rec, &w.result, "result")
 	rec.ArgsRaw = w.args.Raw
 	if !c.Validated.IsNull() {
@@ -69,22 +72,27 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 			rec.Fidelity = tape.FidelityRedacted
 		}
 	}
-	if w.args.Body != nil {
+	switch {
+	case w.args.Body != nil:
 		// Only an earlier pass, which saw the arguments, knows the key.
 		if n.Span != nil && strings.HasPrefix(n.Str("tape.key"), rec.Tool+":") {
 			rec.Key = n.Str("tape.key")
 		}
-	} else {
+	case n.kind == KindModel:
+		if sum, err := q.sum(); err == nil {
+			rec.Key, rec.ArgsHash = tape.KeyOfSum(rec.Tool, sum)
+		}
+	default:
 		// Key and hash fail only on text that is no JSON, which Args never is.
 		rec.Key, rec.ArgsHash, _ = tape.KeyAndHash(rec.Tool, orNull(rec.Args))
 	}
 	if n.kind == KindModel && r.opts.Lean {
 		// What is not kept is written again when it is asked for.
-		rec.Args, rec.Result = nil, nil
-		w.args.text, w.result.text = nil, nil
+		rec.Args, rec.Result, rec.Redacted = nil, nil, nil
+		w.result.text = nil
 		return rec
 	}
-	c.Input, c.Output = nil, nil
+	c.Input, c.Output, c.talk = nil, nil, nil
 	return rec
 }
 
@@ -113,44 +121,7 @@ func setContent(rec *tape.Record, c *Content, of string) {
 	} else {
 		rec.Result = raw
 	}
-	if bytes.Contains(raw, []byte(placeholderMark)) {
-		if v, err := value.Parse(string(raw)); err == nil {
-			rec.Redacted = placeholders(rec.Redacted, of, v)
-		}
-	}
-}
-
-// request is the request of a model call in neutral form: system, messages,
-// tools and params, without those that are unknown.
-func (c *Call) request() Content {
-	out := c.Request
-	if out.Body != nil {
-		return out
-	}
-	system, input := c.System, c.Input
-	for len(input) > 0 && (input[0].Role == "system" || input[0].Role == "developer") {
-		if len(c.System) == 0 {
-			system = append(system[:len(system):len(system)], input[0])
-		}
-		input = input[1:]
-	}
-	tools := toolValues(c.Tools).JSON()
-	w := objectWriter{size: message.Size(system) + message.Size(input) + len(tools) + 128}
-	if len(system) > 0 {
-		w.b = message.Append(w.name("system"), system)
-	}
-	if len(c.Input) > 0 {
-		w.b = message.Append(w.name("messages"), input)
-	} else if c.Args.Present() {
-		w.b = append(w.name("input"), c.Args.json()...)
-	}
-	if len(c.Tools) > 0 {
-		w.b = append(w.name("tools"), tools...)
-	}
-	if len(c.Params) > 0 {
-		w.b = value.Obj(c.Params...).Append(w.name("params"))
-	}
-	return w.content(out, len(c.Input) > 0 || c.Args.Present())
+	rec.Redacted = placeholdersIn(rec.Redacted, of, raw)
 }
 
 // response is the answer of a model call in neutral form: message or messages,
@@ -219,21 +190,6 @@ func (w *objectWriter) content(c Content, whole bool) Content {
 		c.partial = true
 	}
 	return c
-}
-
-func toolValues(tools []toolDef) value.Value {
-	out := make([]value.Value, 0, len(tools))
-	for _, t := range tools {
-		members := []value.Member{value.M("name", value.Str(t.Name))}
-		if t.Description != "" {
-			members = append(members, value.M("description", value.Str(t.Description)))
-		}
-		if schema, err := value.Parse(string(t.Schema)); err == nil && len(t.Schema) > 0 {
-			members = append(members, value.M("schema", schema))
-		}
-		out = append(out, value.Obj(members...))
-	}
-	return value.List(out...)
 }
 
 // fidelity is the worst grade of a call's content. A failed call needs no

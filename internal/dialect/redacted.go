@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -21,12 +22,25 @@ func placeholders(paths []string, path string, v value.Value) []string {
 		}
 	case value.Array:
 		for i, e := range v.Items() {
-			paths = placeholders(paths, path+"["+strconv.Itoa(i)+"]", e)
+			paths = placeholders(paths, indexed(path, i), e)
 		}
 	case value.Object:
 		for _, m := range v.Members() {
 			paths = placeholders(paths, path+"."+m.Name, m.Value)
 		}
+	}
+	return paths
+}
+
+func indexed(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// placeholdersIn is [placeholders] of JSON text.
+func placeholdersIn(paths []string, path string, raw []byte) []string {
+	if !bytes.Contains(raw, []byte(placeholderMark)) {
+		return paths
+	}
+	if v, err := value.Parse(string(raw)); err == nil {
+		paths = placeholders(paths, path, v)
 	}
 	return paths
 }

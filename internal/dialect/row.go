@@ -49,12 +49,13 @@ func (r Run) Each() iter.Seq[tape.Record] {
 
 // rewrite writes the content of a model call again.
 func (n *node) rewrite(rec *tape.Record) {
-	args, result := n.call.request(), n.call.response()
-	if args.Body == nil && (args.Present() || args.partial) {
-		rec.Args = args.json()
-	}
-	if result.Body == nil && (result.Present() || result.partial) {
-		rec.Result = result.json()
+	q := n.call.request(nil)
+	args, result := q.content(n.call.Request, true), n.call.response()
+	rec.Bodies = nil
+	q.set(rec, &args)
+	setContent(rec, &result, "result")
+	if n.Span != nil {
+		rec.Redacted = append(rec.Redacted, markedPaths(n.Span, args, result, rec.Redacted)...)
 	}
 }
 

@@ -15,6 +15,8 @@ type run struct {
 	nodes []*node
 	byID  map[pcommon.SpanID]*node
 	opts  *Options
+	// history is what the spans have shown so far.
+	history *history
 
 	// logs are the log records of the run, whatever else they are joined to.
 	logs []Log
@@ -54,6 +56,7 @@ func newRun(g *group, opts *Options) *run {
 	r := &run{id: g.id, opts: opts, logs: g.logs, byID: make(map[pcommon.SpanID]*node, len(g.spans)), nodes: make([]*node, 0, len(g.spans))}
 	slab := make([]node, len(g.spans))
 	shared := &history{}
+	r.history = shared
 	for i := range g.spans {
 		s := &g.spans[i]
 		s.history = shared
@@ -64,7 +67,7 @@ func newRun(g *group, opts *Options) *run {
 			n.kind = n.call.Kind
 			n.ids = []pcommon.SpanID{s.SpanID()}
 			n.fail = failureOf(s, n.call)
-			n.call.Input = shared.share(n.call.Input)
+			shared.share(n.call)
 			n.call.Tools = shared.sameTools(n.call.Tools)
 		}
 		r.nodes = append(r.nodes, n)

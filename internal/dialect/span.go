@@ -21,6 +21,8 @@ type Span struct {
 
 	// history is shared by the spans of a run.
 	history *history
+	// model is set while the span is read as a model call.
+	model bool
 
 	marks
 }
@@ -217,20 +219,31 @@ func (s *Span) answered() bool {
 func (s *Span) Value(keys ...string) value.Value {
 	for _, key := range keys {
 		if v, ok := s.Attributes().Get(key); ok {
-			return parsed(fromAttr(v))
+			return parsedBy(fromAttr(v), s.memo())
 		}
 	}
 	return value.Value{}
 }
 
+// memo is what is remembered of texts that model calls repeat, nil for other
+// spans, whose content comes once.
+func (s *Span) memo() *value.Memo {
+	if s.history == nil || !s.model {
+		return nil
+	}
+	return &s.history.memo
+}
+
 // parsed is v, or what its text holds where the text is a JSON object or array.
-func parsed(v value.Value) value.Value {
+func parsed(v value.Value) value.Value { return parsedBy(v, nil) }
+
+func parsedBy(v value.Value, memo *value.Memo) value.Value {
 	for range maxEncodings {
 		s := strings.TrimSpace(v.Str())
 		if s == "" || s[0] != '{' && s[0] != '[' && s[0] != '"' {
 			return v
 		}
-		inner, err := value.Parse(s)
+		inner, err := memo.Parse(s)
 		if err != nil {
 			return v
 		}

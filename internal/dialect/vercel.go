@@ -70,7 +70,7 @@ func vercelModel(s *Span, c *Call) {
 	})
 	c.Finish = s.Str("ai.response.finishReason")
 	c.Tools = toolDefinitions(s.Value("ai.prompt.tools"))
-	c.Input, c.Request = s.conversation("ai.prompt.messages")
+	c.Input, c.Request = s.messages("ai.prompt.messages")
 	c.Output, c.Response = vercelOutput(s)
 }
 

@@ -69,46 +69,24 @@ type Message struct {
 	Parts        []Part
 	FinishReason string
 
-	// text is the neutral JSON form of a settled message.
-	text []byte
+	// form is shared by all readings of the same text, nil of a message that was
+	// read from no such text or changed since.
+	form *Form
 }
-
-// Settle writes the neutral form of messages once and for all: they must not
-// change afterwards. It is for conversations that are written many times.
-func Settle(ms []Message) {
-	toolRoles(ms)
-	for i := range ms {
-		if m := &ms[i]; m.text == nil {
-			m.text = m.Append(nil)
-		}
-	}
-}
-
-// Text is the neutral form of a settled message, nil of any other.
-func (m *Message) Text() []byte { return m.text }
-
-// SettleAs settles a message of which the neutral form is known.
-func (m *Message) SettleAs(text []byte) { m.text = text }
 
 // WithFinish is the message with another finish reason.
 func (m Message) WithFinish(reason string) Message {
-	m.FinishReason, m.text = reason, nil
+	m.FinishReason, m.form = reason, nil
 	return m
-}
-
-// Size is the length of the neutral JSON array of messages that are settled; of
-// others it is less.
-func Size(ms []Message) int {
-	size := 2
-	for i := range ms {
-		size += len(ms[i].text) + 1
-	}
-	return size
 }
 
 // Append appends the neutral JSON array of messages to dst.
 func Append(dst []byte, ms []Message) []byte {
-	dst = append(slices.Grow(dst, Size(ms)), '[')
+	size := 2
+	for i := range ms {
+		size += len(ms[i].Text()) + 1
+	}
+	dst = append(slices.Grow(dst, size), '[')
 	for i := range ms {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -120,8 +98,8 @@ func Append(dst []byte, ms []Message) []byte {
 
 // Append appends the neutral JSON form to dst.
 func (m *Message) Append(dst []byte) []byte {
-	if m.text != nil {
-		return append(dst, m.text...)
+	if text := m.Text(); text != nil {
+		return append(dst, text...)
 	}
 	dst = append(dst, `{"role":`...)
 	dst = value.AppendString(dst, m.Role)

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
@@ -19,9 +20,12 @@ func Read(v value.Value) []Message {
 		if len(items) > 0 && items[0].Kind() == value.Array {
 			return Read(items[0])
 		}
-		var out []Message
-		for _, item := range items {
-			out = append(out, one(item)...)
+		if len(items) == 0 {
+			return nil
+		}
+		out := make([]Message, 0, len(items))
+		for i := range items {
+			out = append(out, known(&items[i])...)
 		}
 		toolRoles(out)
 		return out
@@ -29,9 +33,34 @@ func Read(v value.Value) []Message {
 	return nil
 }
 
+// known reads an item of an array, each element of a [value.Memo] once.
+func known(item *value.Value) []Message {
+	e := item.Element()
+	if e == nil {
+		return one(*item)
+	}
+	if ms, ok := e.Note.([]Message); ok {
+		return ms
+	}
+	ms := one(*item)
+	for i := range ms {
+		// What has no role is given one by its reader, and a different one by each.
+		if ms[i].Role != "" {
+			ms[i].form = &Form{}
+		}
+	}
+	if e.Note == nil {
+		e.Note = ms
+	}
+	return ms
+}
+
 // toolRoles finds the replies that some frameworks write with the tool's name
 // in place of the role.
 func toolRoles(ms []Message) {
+	if !slices.ContainsFunc(ms, func(m Message) bool { return !usualRole(m.Role) }) {
+		return
+	}
 	called := map[string]bool{}
 	for i := range ms {
 		m := &ms[i]
@@ -40,11 +69,23 @@ func toolRoles(ms []Message) {
 				called[p.Name] = true
 			}
 		}
-		if text, ok := joined(m.Parts); ok && called[m.Role] {
+		if usualRole(m.Role) || !called[m.Role] {
+			continue
+		}
+		if text, ok := joined(m.Parts); ok {
 			m.Parts = []Part{{Type: ToolReply, Name: m.Role, Result: value.Str(text)}}
-			m.Role, m.text = "tool", nil
+			m.Role, m.form = "tool", nil
 		}
 	}
+}
+
+// usualRole reports a role that is not the name of a tool.
+func usualRole(role string) bool {
+	switch role {
+	case "user", "assistant", "tool", "system", "developer", "":
+		return true
+	}
+	return false
 }
 
 // Role names the neutral role of a provider's role or message type.

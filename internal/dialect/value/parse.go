@@ -19,7 +19,10 @@ var (
 // Parse reads JSON text. The error wraps ErrTruncated, ErrSyntax or ErrDepth
 // and names the offset.
 func Parse(text string) (Value, error) {
-	p := parser{s: text}
+	return (&parser{s: text}).whole()
+}
+
+func (p *parser) whole() (Value, error) {
 	p.space()
 	v, err := p.value(0)
 	if err != nil {
@@ -32,43 +35,11 @@ func Parse(text string) (Value, error) {
 	return v, nil
 }
 
-// ParseItems reads the elements of an array from the offset from on, which is 0
-// or the end of an element. It returns them with the end of each. Errors are
-// those of [Parse].
-func ParseItems(text string, from int) (items []Value, ends []int, err error) {
-	p := parser{s: text, i: from}
-	after := from != 0
-	if !after {
-		p.space()
-		err = p.expect('[')
-	}
-	for err == nil {
-		p.space()
-		if p.i < len(p.s) && p.s[p.i] == ']' {
-			p.i++
-			if p.space(); p.i == len(p.s) {
-				return items, ends, nil
-			}
-			err = ErrSyntax
-			break
-		}
-		if after {
-			err = p.expect(',')
-			p.space()
-		}
-		var v Value
-		if err == nil {
-			v, err = p.value(1)
-		}
-		after = true
-		items, ends = append(items, v), append(ends, p.i)
-	}
-	return nil, nil, fmt.Errorf("offset %d: %w", p.i, err)
-}
-
 type parser struct {
 	s string
 	i int
+	// memo is nil inside of its elements.
+	memo *Memo
 }
 
 func (p *parser) space() {
@@ -163,6 +134,7 @@ func (p *parser) object(depth int) (Value, error) {
 
 func (p *parser) array(depth int) (Value, error) {
 	v := Value{kind: Array}
+	var before *Element
 	p.i++
 	for first := true; ; first = false {
 		p.space()
@@ -173,7 +145,14 @@ func (p *parser) array(depth int) (Value, error) {
 			p.i++
 			return v, nil
 		}
-		e, err := p.value(depth + 1)
+		var e Value
+		var err error
+		if p.memo != nil && p.s[p.i] == '{' {
+			e, err = p.memo.element(p, before, depth+1)
+			before = e.from
+		} else {
+			e, err = p.value(depth + 1)
+		}
 		if err != nil {
 			return v, err
 		}

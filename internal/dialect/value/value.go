@@ -39,6 +39,8 @@ type Value struct {
 	text    string
 	items   []Value
 	members []Member
+	// from is the element of a Memo this value is.
+	from *Element
 }
 
 // Member is a name and a value in an object.

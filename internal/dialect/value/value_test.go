@@ -53,25 +53,6 @@ func TestStringsSurvive(t *testing.T) {
 	assert.Equal(t, `"\u0001"`, value.Str("\x01").JSON())
 }
 
-func TestItemsGoOnWhereTheyEnded(t *testing.T) {
-	const text = ` [ {"a":1} , [2,3],"x" ] `
-	all, ends, err := value.ParseItems(text, 0)
-	require.NoError(t, err)
-	require.Len(t, all, 3)
-	for i, end := range ends {
-		rest, _, err := value.ParseItems(text, end)
-		require.NoError(t, err)
-		assert.Equal(t, value.List(all[i+1:]...).JSON(), value.List(rest...).JSON())
-	}
-	none, _, err := value.ParseItems("[]", 0)
-	require.NoError(t, err)
-	assert.Empty(t, none)
-	for _, bad := range []string{"", "{}", "[1,", "[1,]", "[1]x", "[1 2]", "["} {
-		_, _, err := value.ParseItems(bad, 0)
-		assert.Error(t, err, bad)
-	}
-}
-
 func TestPythonLiterals(t *testing.T) {
 	for text, want := range map[string]string{
 		`{'city': 'Oslo', 'note': None, 'ok': True, 'no': False}`:           `{"city":"Oslo","note":null,"ok":true,"no":false}`,
@@ -143,10 +124,6 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := value.Parse(text)
-		if items, _, itemsErr := value.ParseItems(text, 0); (itemsErr == nil) != (err == nil && v.Kind() == value.Array) ||
-			itemsErr == nil && value.List(items...).JSON() != v.JSON() {
-			t.Fatalf("%q: items differ: %v, %v", text, err, itemsErr)
-		}
 		if err == nil {
 			if !json.Valid([]byte(text)) {
 				t.Fatalf("%q is no JSON", text)
