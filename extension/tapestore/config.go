@@ -9,12 +9,16 @@ import (
 	"github.com/tapedeck/tapedeck/internal/attribution"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/confmap"
 )
 
-// Config says where the store is.
+// Config says where the store is: in a directory or in a bucket.
 type Config struct {
 	// Directory is the store in a local directory.
 	Directory DirectoryConfig `mapstructure:"directory"`
+	// S3 is the store in a bucket. Given, it takes the place of the directory.
+	S3 configoptional.Optional[S3Config] `mapstructure:"s3"`
 	// Translation says what spans do not: which attributes hold what, which tools
 	// have side effects, which results are failures. It is here, because whoever
 	// decides about a run and whoever rebuilds its tape must read it alike.
@@ -36,11 +40,29 @@ type DirectoryConfig struct {
 	_ struct{}
 }
 
-var _ component.Config = (*Config)(nil)
+var (
+	_ component.Config    = (*Config)(nil)
+	_ confmap.Unmarshaler = (*Config)(nil)
+)
+
+// Unmarshal implements confmap.Unmarshaler. A bucket replaces the default
+// directory, but not one that is asked for.
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	if err := conf.Unmarshal(c); err != nil {
+		return err
+	}
+	if c.S3.HasValue() && !conf.IsSet("directory") {
+		c.Directory = DirectoryConfig{}
+	}
+	return nil
+}
 
 // Validate checks what can be known before the store is opened.
 func (c *Config) Validate() error {
-	if c.Directory.Path == "" {
+	switch {
+	case c.S3.HasValue() && c.Directory.Path != "":
+		return errors.New("directory and s3 exclude each other: a store is in one place")
+	case !c.S3.HasValue() && c.Directory.Path == "":
 		return errors.New("directory::path must not be empty")
 	}
 	return nil
@@ -49,6 +71,7 @@ func (c *Config) Validate() error {
 func createDefaultConfig() component.Config {
 	return &Config{
 		Directory:   DirectoryConfig{Path: defaultPath()},
+		S3:          configoptional.Default(defaultS3()),
 		Translation: *dialect.DefaultConfig(),
 	}
 }

@@ -60,16 +60,14 @@ func newExtension(set extension.Settings, cfg *Config) (*storeExtension, error) 
 	}, nil
 }
 
-// Start opens the store.
-func (e *storeExtension) Start(context.Context, component.Host) error {
-	backend, err := dir.Open(e.cfg.Directory.Path)
+// Start opens the store. A bucket is not asked whether it is there: one that is
+// out of reach must not keep a collector from starting.
+func (e *storeExtension) Start(ctx context.Context, _ component.Host) error {
+	backend, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	st, err := store.Open(&observedAppender{
-		observed: observed{Backend: backend, telemetry: e.telemetry},
-		appender: backend,
-	}, store.Options{OnDamaged: e.damaged})
+	st, err := store.Open(backend, store.Options{OnDamaged: e.damaged})
 	if err != nil {
 		return err
 	}
@@ -77,6 +75,24 @@ func (e *storeExtension) Start(context.Context, component.Host) error {
 		old.Close()
 	}
 	return nil
+}
+
+func (e *storeExtension) open(ctx context.Context) (store.Backend, error) {
+	if e.cfg.S3.HasValue() {
+		backend, err := e.cfg.S3.Get().open(ctx, e.requested)
+		if err != nil {
+			return nil, err
+		}
+		return &observed{Backend: backend, telemetry: e.telemetry}, nil
+	}
+	backend, err := dir.Open(e.cfg.Directory.Path)
+	if err != nil {
+		return nil, err
+	}
+	return &observedAppender{
+		observed: observed{Backend: backend, telemetry: e.telemetry},
+		appender: backend,
+	}, nil
 }
 
 // Shutdown closes the store. The collector stops the components that use it

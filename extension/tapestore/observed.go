@@ -8,6 +8,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/extension/tapestore/internal/metadata"
 	"github.com/tapedeck/tapedeck/internal/store"
+	"github.com/tapedeck/tapedeck/internal/store/s3"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
@@ -122,4 +123,13 @@ func (r *observedReader) Read(p []byte) (int, error) {
 func (r *observedReader) Close() error {
 	r.telemetry.TapeStoreBytes.Add(r.ctx, r.n, bytesRead)
 	return r.ReadCloser.Close()
+}
+
+// requested counts a request to the bucket.
+func (e *storeExtension) requested(r s3.Request) {
+	e.telemetry.TapeStoreRequests.Add(context.Background(), 1, metric.WithAttributes(
+		attribute.String("method", r.Method),
+		attribute.Int("status", r.Status),
+		attribute.Bool("retry", r.Retry),
+	))
 }

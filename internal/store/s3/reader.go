@@ -24,7 +24,7 @@ type reader struct {
 }
 
 func (r *reader) open(ctx context.Context) error {
-	opts := minio.GetObjectOptions{}
+	opts := minio.GetObjectOptions{ServerSideEncryption: r.b.readKey()}
 	if r.at > 0 {
 		if err := opts.SetRange(r.at, 0); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/encrypt"
 
 	"github.com/tapedeck/tapedeck/internal/store"
 )
@@ -153,11 +154,19 @@ func contentType(key string) string {
 	}
 }
 
+// readKey is what reading needs too: the key that only the customer has.
+func (b *Backend) readKey() encrypt.ServerSide {
+	if sse := b.cfg.Encryption; sse != nil && sse.Type() == encrypt.SSEC {
+		return sse
+	}
+	return nil
+}
+
 // same reports whether an object of that length is there.
 func (b *Backend) same(ctx context.Context, key string, size int) (bool, error) {
 	var there bool
 	err := b.retry(ctx, func(ctx context.Context) error {
-		info, err := b.client.StatObject(ctx, b.cfg.Bucket, key, minio.StatObjectOptions{})
+		info, err := b.client.StatObject(ctx, b.cfg.Bucket, key, minio.StatObjectOptions{ServerSideEncryption: b.readKey()})
 		there = err == nil && info.Size == int64(size)
 		if isNotFound(err) {
 			return nil

@@ -29,6 +29,7 @@ type TelemetryBuilder struct {
 	TapeStoreBytes      metric.Int64Counter
 	TapeStoreDamaged    metric.Int64Counter
 	TapeStoreOperations metric.Int64Counter
+	TapeStoreRequests   metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -76,6 +77,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_tape_store_operations",
 		metric.WithDescription("Operations on the objects of the store. [Development]"),
 		metric.WithUnit("{operation}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.TapeStoreRequests, err = builder.meter.Int64Counter(
+		"otelcol_tape_store_requests",
+		metric.WithDescription("HTTP requests that were sent to the bucket. [Development]"),
+		metric.WithUnit("{request}"),
 	)
 	errs = errors.Join(errs, err)
 	return &builder, errs

@@ -22,6 +22,7 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.TapeStoreBytes.Add(context.Background(), 1)
 	tb.TapeStoreDamaged.Add(context.Background(), 1)
 	tb.TapeStoreOperations.Add(context.Background(), 1)
+	tb.TapeStoreRequests.Add(context.Background(), 1)
 	AssertEqualTapeStoreBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -29,6 +30,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualTapeStoreOperations(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeStoreRequests(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 
