@@ -31,6 +31,9 @@ type Case struct {
 	Want   Want
 }
 
+// withoutLogs ends the name of a sample that is read without its log records.
+const withoutLogs = " without logs"
+
 // ReadSamples reads all samples of a directory.
 func ReadSamples(dir string) ([]Case, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "expected", "*.json"))
@@ -51,7 +54,7 @@ func ReadSamples(dir string) ([]Case, error) {
 		c.Want = want.want(false)
 		out = append(out, c)
 		if c.Logs.LogRecordCount() > 0 {
-			c.Name += " without logs"
+			c.Name += withoutLogs
 			c.Logs, c.Want = plog.NewLogs(), want.want(true)
 			out = append(out, c)
 		}

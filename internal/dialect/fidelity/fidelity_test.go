@@ -29,6 +29,11 @@ func TestEverySampleAndCaptureGivesTheRightTape(t *testing.T) {
 		t.Errorf("%s: %s: %s", m.Case, m.Field, m.What)
 	}
 	assert.Empty(t, r.Stale, "exceptions without a miss")
+	for _, s := range r.Scores {
+		if s.Origin == "captures" {
+			assert.NotContains(t, s.Instrumentation, "`", "%s: the instrumentation of a capture has a name", s.Case)
+		}
+	}
 }
 
 func TestThePageIsThatOfTheCode(t *testing.T) {

@@ -36,7 +36,7 @@ func Measure(dir string, translate func(ptrace.Traces, plog.Logs) []*tape.Tape) 
 		}
 		for _, c := range cases {
 			s := c.Compare(translate(c.Traces, c.Logs))
-			s.Origin = from.dir
+			s.Origin, s.Instrumentation = from.dir, instrumentationOf(c, from.dir)
 			r.Scores = append(r.Scores, s)
 		}
 	}

@@ -25,8 +25,10 @@ type Miss struct {
 // Score counts right and compared values by field.
 type Score struct {
 	Case string
-	// Dialect is what most records of the case were read by.
-	Dialect string
+	// Dialects are those that records of the case were read by, ordered.
+	Dialects []string
+	// Instrumentation is what wrote the spans.
+	Instrumentation string
 	// Origin is the directory the case is from: captures, samples or described.
 	Origin string
 	Right  map[string]int
@@ -38,7 +40,7 @@ type Score struct {
 func (c Case) Compare(tapes []*tape.Tape) Score {
 	s := Score{Case: c.Name, Right: map[string]int{}, Of: map[string]int{}}
 	recs := records(tapes)
-	s.Dialect = dialectOf(recs)
+	s.Dialects = dialectsOf(recs)
 	s.tools(c.Want, recs)
 	s.models(c.Want, recs)
 	s.runs(c.Want, tapes)
@@ -54,19 +56,14 @@ func (s *Score) check(field string, ok bool, what string, args ...any) {
 	s.Misses = append(s.Misses, Miss{s.Case, field, fmt.Sprintf(what, args...)})
 }
 
-// dialectOf is the dialect of most records, of several the first by name.
-func dialectOf(recs []located) string {
-	count := map[string]int{}
-	best := ""
+// dialectsOf are the dialects of the records.
+func dialectsOf(recs []located) []string {
+	var out []string
 	for _, r := range recs {
-		count[r.Dialect]++
+		out = append(out, r.Dialect)
 	}
-	for d, n := range count {
-		if n > count[best] || n == count[best] && d < best {
-			best = d
-		}
-	}
-	return best
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // located is a record and the number of its run.
