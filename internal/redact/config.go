@@ -4,10 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+
+	"go.opentelemetry.io/collector/config/configopaque"
 )
 
 // Config adds to the built-in rules. The zero value is the default policy.
 type Config struct {
+	// Enable lists rule types that are off unless they are asked for: "iban" and
+	// "phone".
+	Enable []string `mapstructure:"enable" json:"enable,omitempty" yaml:"enable,omitempty"`
 	// Disable lists rule types that shall not apply, such as "email".
 	Disable []string `mapstructure:"disable" json:"disable,omitempty" yaml:"disable,omitempty"`
 	// Keys lists further member names whose values are secret. They match in
@@ -22,6 +28,16 @@ type Config struct {
 	Allow []string `mapstructure:"allow" json:"allow,omitempty" yaml:"allow,omitempty"`
 	// Rules lists further value rules.
 	Rules []Rule `mapstructure:"rules" json:"rules,omitempty" yaml:"rules,omitempty"`
+	// Surrogate, if set, puts keyed surrogates in place of placeholders.
+	Surrogate *Surrogate `mapstructure:"surrogate" json:"surrogate,omitempty" yaml:"surrogate,omitempty"`
+}
+
+// Surrogate is the section for keyed surrogates: values of the same form as the
+// secrets they stand for, equal for equal secrets.
+type Surrogate struct {
+	// Key is what surrogates are derived from, 16 bytes or more. The manifest of
+	// a tape does not hold it; see [WithKey].
+	Key configopaque.String `mapstructure:"key" json:"key" yaml:"key"`
 }
 
 // Rule finds secrets by their form.
@@ -70,6 +86,17 @@ func (c Config) Validate() error {
 		if !knownType(t) {
 			errs = append(errs, fmt.Errorf("disable[%d]: no rule has the type %q", i, t))
 		}
+	}
+	for i, t := range c.Enable {
+		switch {
+		case !slices.Contains(optionalTypes, t):
+			errs = append(errs, fmt.Errorf("enable[%d]: %q is none of the types that are off by default, %q", i, t, optionalTypes))
+		case slices.Contains(c.Disable, t):
+			errs = append(errs, fmt.Errorf("enable[%d]: %q is disabled too", i, t))
+		}
+	}
+	if c.Surrogate != nil && len(c.Surrogate.Key) < minKey {
+		errs = append(errs, fmt.Errorf("surrogate: key: shorter than %d bytes", minKey))
 	}
 	return errors.Join(errs...)
 }

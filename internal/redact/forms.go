@@ -60,7 +60,7 @@ func email(s string, at, rest int, out []span) []span {
 		return out
 	}
 	// git@host:path and git@host/path name a repository.
-	if s[a:at] == "git" {
+	if s[a:at] == "git" || s[rest:b] == surrogateDomain {
 		return out
 	}
 	return append(out, span{start: a, end: b, typ: typeEmail})
@@ -139,7 +139,7 @@ func urlPasswords(s string, out []span) []span {
 				at = k
 			}
 		}
-		if colon >= 0 && at > colon+1 && !isVariable(s[colon+1:at]) {
+		if colon >= 0 && at > colon+1 && !isVariable(s[colon+1:at]) && !IsSurrogate(s[colon+1:at]) {
 			out = append(out, span{start: colon + 1, end: at, typ: typePassword})
 		}
 	}

@@ -136,6 +136,18 @@ var keyRules = []keyRule{
 		pos:    []string{"access_key", "accessKey", "AWS_ACCESS_KEY", "accesskey", "access-key", "accessKeys"},
 		neg:    []string{"access_key_id", "accessKeyId", "AWS_ACCESS_KEY_ID", "access_key_count", "access"},
 	},
+	{
+		typ:  typePhone,
+		weak: []string{"phone", "phone number", "phone numbers", "telephone", "telephone number", "mobile number", "cell number", "fax number", "msisdn"},
+		pos:  []string{"phone", "phoneNumber", "customer.phone_number", "msisdn"},
+		neg:  []string{"phone_type", "phoneme", "has_phone", "phone_model", "headphone"},
+	},
+	{
+		typ:  typeIBAN,
+		weak: []string{"iban", "iban number"},
+		pos:  []string{"iban", "debtorIban", "IBAN"},
+		neg:  []string{"iban_count", "urbane", "iban_valid"},
+	},
 }
 
 // beforeWords turn the phrase after them into something else.

@@ -204,6 +204,8 @@ func byteAt(s string, i int) byte {
 }
 
 func (k *keyedScan) add(a, b int, typ, with string) {
-	k.f.spans = append(k.f.spans, span{a, b, typ, with})
 	k.done = b
+	if !IsSurrogate(k.s[a:b]) {
+		k.f.spans = append(k.f.spans, span{a, b, typ, with})
+	}
 }

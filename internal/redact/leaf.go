@@ -9,11 +9,11 @@ func (p *Policy) leaf(c Context, s string, nest int, hits *Hits) string {
 		return s
 	}
 	if typ, secret := c.Secret(); secret {
-		if IsPlaceholder(s) || typ == typeDir && isFilePath(s) {
+		if IsPlaceholder(s) || IsSurrogate(s) || typ == typeDir && isFilePath(s) {
 			return s
 		}
 		hits.add("", typ)
-		return Placeholder(typ)
+		return p.instead(s, typ)
 	}
 	if c.id && digitsEnd(s, 0) == len(s) {
 		return s

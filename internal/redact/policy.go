@@ -17,7 +17,11 @@ import (
 
 // engineVersion names how rules are applied. It changes when equal rules would
 // redact differently.
-const engineVersion = 1
+const engineVersion = 2
+
+// oldestVersion is the oldest of which the rules can still be applied as they
+// were. Rules of version 1 know of nothing opaque.
+const oldestVersion = 1
 
 // ErrVersion marks a manifest whose rules this package cannot apply.
 var ErrVersion = errors.New("unknown redaction rules version")
@@ -30,6 +34,9 @@ type ruleSet struct {
 	Values  []Rule    `json:"values"`
 	Allow   []string  `json:"allow,omitempty"`
 	Disable []string  `json:"disable,omitempty"`
+	Enable  []string  `json:"enable,omitempty"`
+	// Surrogate is nil where placeholders take the place of secrets.
+	Surrogate *surrogateSet `json:"surrogate,omitempty"`
 }
 
 // Policy redacts texts and JSON. It is safe for concurrent use.
@@ -39,8 +46,10 @@ type Policy struct {
 	scan  *scanner
 	allow []*regexp.Regexp
 	off   map[string]bool
-	// cards: the rule for card numbers is on.
-	cards bool
+	// cards, ibans, phones: the rule is on.
+	cards, ibans, phones bool
+	// key is that of surrogates, nil if placeholders are used.
+	key []byte
 	// clean remembers names that hold no secret themselves.
 	clean cleanNames
 	// shortNames: no rule matches inside short plain names.
@@ -65,7 +74,7 @@ func New(cfg Config) (*Policy, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("redaction: %w", err)
 	}
-	set := ruleSet{Version: engineVersion, Keys: builtinKeys(), Allow: cfg.Allow, Disable: cfg.Disable}
+	set := ruleSet{Version: engineVersion, Keys: builtinKeys(), Allow: cfg.Allow, Disable: cfg.Disable, Enable: cfg.Enable}
 	for _, k := range cfg.Keys {
 		set.Keys.Phrases[typeSecret] = append(set.Keys.Phrases[typeSecret], strings.Join(splitWords(k), " ")+"+!")
 	}
@@ -74,12 +83,20 @@ func New(cfg Config) (*Policy, error) {
 	for _, r := range builtinRules() {
 		set.Values = append(set.Values, r.Rule)
 	}
-	return build(set)
+	var key []byte
+	if cfg.Surrogate != nil {
+		key = []byte(string(cfg.Surrogate.Key))
+		set.Surrogate = newSurrogateSet(key)
+	}
+	return build(set, key)
 }
 
-func build(rs ruleSet) (*Policy, error) {
-	p := &Policy{set: rs, off: set(rs.Disable)}
-	p.cards = !p.off[typeCard]
+func build(rs ruleSet, key []byte) (*Policy, error) {
+	p := &Policy{set: rs, off: set(rs.Disable), key: key}
+	for _, t := range optionalTypes {
+		p.off[t] = !slices.Contains(rs.Enable, t)
+	}
+	p.cards, p.ibans, p.phones = !p.off[typeCard], !p.off[typeIBAN], !p.off[typePhone]
 	p.shortNames = len(rs.Custom) == 0
 	p.keys = newKeyMatcher(rs.Keys, p.off)
 	var err error
@@ -113,27 +130,54 @@ func (p *Policy) Manifest() *tape.Redaction {
 	return &m
 }
 
-// FromManifest rebuilds the policy that redacted a tape. It fails with
-// [ErrVersion] when the rules are of a kind this package does not know.
-func FromManifest(m *tape.Redaction) (*Policy, error) {
+// Option is an option of [FromManifest].
+type Option func(*options)
+
+type options struct{ key string }
+
+// WithKey gives the key of keyed surrogates, which is in no manifest. A policy
+// without surrogates has no use for it.
+func WithKey(key string) Option { return func(o *options) { o.key = key } }
+
+// FromManifest rebuilds the policy that redacted a tape, so that live arguments
+// are redacted as recorded ones were. It fails with [ErrVersion] when the rules
+// are of a kind this package does not know, and with [ErrKeyNeeded] or
+// [ErrKeyWrong] when the policy makes surrogates and the key is not there.
+func FromManifest(m *tape.Redaction, opts ...Option) (*Policy, error) {
 	if m == nil {
 		return nil, errors.New("redaction: the manifest names no policy")
 	}
 	if d := Default(); m.Policy == d.manifest.Policy {
 		return d, nil
 	}
-	var set ruleSet
-	if err := json.Unmarshal(m.Rules, &set); err != nil {
-		return nil, fmt.Errorf("redaction rules of policy %q: %w", m.Policy, err)
+	var o options
+	for _, opt := range opts {
+		opt(&o)
 	}
-	if set.Version != engineVersion {
-		return nil, fmt.Errorf("redaction rules of policy %q: %w %d", m.Policy, ErrVersion, set.Version)
-	}
-	p, err := build(set)
+	p, err := fromRules(m.Rules, []byte(o.key))
 	if err != nil {
 		return nil, fmt.Errorf("redaction rules of policy %q: %w", m.Policy, err)
 	}
 	return p, nil
+}
+
+func fromRules(rules json.RawMessage, key []byte) (*Policy, error) {
+	var set ruleSet
+	if err := json.Unmarshal(rules, &set); err != nil {
+		return nil, err
+	}
+	if set.Version < oldestVersion || set.Version > engineVersion {
+		return nil, fmt.Errorf("%w %d", ErrVersion, set.Version)
+	}
+	switch {
+	case set.Surrogate == nil:
+		key = nil
+	case len(key) == 0:
+		return nil, ErrKeyNeeded
+	case *newSurrogateSet(key) != *set.Surrogate:
+		return nil, ErrKeyWrong
+	}
+	return build(set, key)
 }
 
 // KeySecret reports whether a member of that name holds a secret, and of which

@@ -94,7 +94,7 @@ func TestEqualIDsMeanEqualRules(t *testing.T) {
 	assert.Equal(t, Default().Manifest(), same.Manifest())
 	assert.NotEqual(t, Default().Manifest().Policy, custom(t).Manifest().Policy)
 	assert.Less(t, len(same.Manifest().Rules), 32<<10, "it is in every manifest")
-	assert.Regexp(t, `^v1:[0-9a-f]{16}$`, same.Manifest().Policy)
+	assert.Regexp(t, `^v2:[0-9a-f]{16}$`, same.Manifest().Policy)
 }
 
 func TestRulesOfAnotherKindAreRefusedByName(t *testing.T) {

@@ -24,7 +24,11 @@ func builtinRules() []builtinRule {
 }
 
 // formTypes are the types of the forms without keywords.
-var formTypes = []string{typeEmail, typeCard, typeJWT, typePrivateKey, typePassword}
+var formTypes = []string{typeEmail, typeCard, typeJWT, typePrivateKey, typePassword, typeIBAN, typePhone}
+
+// optionalTypes are off unless they are asked for: their forms are those of
+// many other numbers too.
+var optionalTypes = []string{typeIBAN, typePhone}
 
 // end keeps a key of fixed length from being the begin of something longer.
 const end = `(?:[^A-Za-z0-9_+/-]|$)`

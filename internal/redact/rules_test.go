@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func sample(s string) string { return strings.ReplaceAll(s, "·", "") }
@@ -32,7 +33,8 @@ func TestEveryRuleCatchesItsSamplesAndNothingElse(t *testing.T) {
 }
 
 func TestEveryKeyRuleKnowsItsNamesAndNoOthers(t *testing.T) {
-	p := Default()
+	p, err := New(Config{Enable: optionalTypes})
+	require.NoError(t, err)
 	for _, r := range keyRules {
 		t.Run(r.typ, func(t *testing.T) {
 			assert.NotEmpty(t, r.pos)

@@ -287,7 +287,7 @@ func (r *valueRule) add(s string, from int, m []int, f *findings) {
 		a, b = m[2], m[3]
 	}
 	a, b = a+from, b+from
-	if a < b && r.check(s[a:b]) {
+	if a < b && r.check(s[a:b]) && !isMarked(s[a:b]) {
 		f.spans = append(f.spans, span{start: a, end: b, typ: r.typ})
 	}
 }

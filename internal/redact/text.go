@@ -121,6 +121,20 @@ func (p *Policy) forms(s string, f *findings) {
 	if p.cards {
 		f.spans = cards(s, f.spans)
 	}
+	if p.ibans {
+		f.spans = ibans(s, f.spans)
+	}
+	if p.phones {
+		f.spans = phones(s, f.spans)
+	}
+}
+
+// instead is what takes the place of a secret.
+func (p *Policy) instead(secret, typ string) string {
+	if p.key != nil {
+		return p.surrogate(secret)
+	}
+	return Placeholder(typ)
 }
 
 // replace puts placeholders over the spans. Overlapping spans become one, a
@@ -140,14 +154,14 @@ func (p *Policy) replace(s string, spans []span, hits *Hits) string {
 		}
 		sp.start, sp.end = widen(s, sp.start, sp.end)
 		sp.start = max(sp.start, done)
-		if sp.end <= sp.start || onlyPlaceholders(s[sp.start:sp.end]) {
+		if sp.end <= sp.start || onlyPlaceholders(s[sp.start:sp.end]) || IsSurrogate(s[sp.start:sp.end]) {
 			continue
 		}
 		b.WriteString(s[done:sp.start])
 		if sp.with != "" {
 			b.WriteString(sp.with)
 		} else {
-			b.WriteString(Placeholder(sp.typ))
+			b.WriteString(p.instead(s[sp.start:sp.end], sp.typ))
 		}
 		done = sp.end
 		hits.add("", sp.typ)
