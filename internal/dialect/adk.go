@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
@@ -9,7 +10,9 @@ import (
 
 // adk reads Google's Agent Development Kit. A model call is a span call_llm
 // with the content around a span generate_content without; a batch of parallel
-// tools adds a span "(merged tools)" that is no call.
+// tools adds a span "(merged tools)" that is no call. With the experimental
+// conventions the messages are on the inner span, with ids made of the tool's
+// name and the place of the part, which are none.
 type adk struct{}
 
 func (adk) Name() string { return "google_adk" }
@@ -48,8 +51,46 @@ func (adk) Read(s *Span) Call {
 	if s.Name() == "call_llm" {
 		c.Tool = "generate_content"
 	}
+	c.Input, c.Output = unplaced(c.Input), unplaced(c.Output)
 	adkModel(s, &c)
 	return c
+}
+
+// unplaced takes the ids that are a tool's name and a place from the calls and
+// replies of messages. The messages given may be shared and stay as they are.
+func unplaced(ms []message.Message) []message.Message {
+	out := ms
+	for i := range ms {
+		for j := range ms[i].Parts {
+			p := &ms[i].Parts[j]
+			name, ok := placedName(p)
+			if !ok {
+				continue
+			}
+			if &out[0] == &ms[0] {
+				out = slices.Clone(ms)
+			}
+			if &out[i].Parts[0] == &ms[i].Parts[0] {
+				m := ms[i].WithFinish(ms[i].FinishReason)
+				m.Parts = slices.Clone(m.Parts)
+				out[i] = m
+			}
+			out[i].Parts[j].ID, out[i].Parts[j].Name = "", name
+		}
+	}
+	return out
+}
+
+// placedName is the tool's name in an id such as get_weather_0.
+func placedName(p *message.Part) (string, bool) {
+	if p.Type != message.ToolCall && p.Type != message.ToolReply {
+		return "", false
+	}
+	i := strings.LastIndexByte(p.ID, '_')
+	if i <= 0 || i+1 == len(p.ID) || strings.Trim(p.ID[i+1:], "0123456789") != "" {
+		return "", false
+	}
+	return p.ID[:i], p.Name == "" || p.Name == p.ID[:i]
 }
 
 // adkModel reads the request and response of the Gemini API.

@@ -57,6 +57,8 @@ type Call struct {
 	// ClassName is set where Tool names the framework's class for every tool,
 	// so that the real name has to come from elsewhere.
 	ClassName bool
+	// Stem is Tool without a number that may only tell it from its siblings.
+	Stem string
 	// ID is the call id as issued by the model or framework.
 	ID     string
 	Args   Content

@@ -13,7 +13,7 @@ func (n *node) complete() {
 	}
 	c := n.call
 	pick(&c.ID, q.ID)
-	if q.Name != "" && (c.Tool == "" || c.ClassName) {
+	if q.Name != "" && (c.Tool == "" || c.ClassName || c.Stem == q.Name) {
 		c.Tool, c.ClassName = q.Name, false
 	}
 	asked := argsOf(q.Part)

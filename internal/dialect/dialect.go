@@ -48,6 +48,7 @@ var dialects = []Dialect{
 	agentFramework{},
 	extensionsAI{},
 	autoGen{},
+	openAIAgents{},
 	openInference{},
 	mcp{},
 	copilot{},

@@ -25,7 +25,7 @@ func (genAI) Kind(s *Span) (Kind, bool) {
 	case "execute_tool", "tool.execute":
 		return KindTool, true
 	case "chat", "generate_content", "text_completion", "embeddings", "completion", "responses", "message",
-		"chat.completions", "text.completions":
+		"chat.completions", "text.completions", "response":
 		return KindModel, true
 	case "invoke_agent", "create_agent", "invoke_workflow":
 		return KindAgent, true
@@ -123,7 +123,7 @@ func genAIModel(s *Span, c *Call) {
 // otherwise.
 func operation(op string) string {
 	switch op {
-	case "chat.completions":
+	case "chat.completions", "response":
 		return "chat"
 	case "text.completions":
 		return "text_completion"
@@ -199,8 +199,8 @@ next:
 
 func genAIUsage(s *Span) Usage {
 	return Usage{
-		Input:      s.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
-		Output:     s.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+		Input:      s.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "gen_ai.response.prompt_tokens"),
+		Output:     s.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "gen_ai.response.completion_tokens"),
 		CacheRead:  s.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
 		CacheWrite: s.count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation_input_tokens"),
 		Reasoning:  s.count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"),
@@ -230,7 +230,12 @@ func finishReason(v value.Value) string {
 		return items[0].Str()
 	}
 	first, _, _ := strings.Cut(v.Str(), ",")
-	return strings.TrimSpace(first)
+	first = strings.TrimSpace(first)
+	if name, ok := strings.CutPrefix(first, "FinishReason."); ok {
+		// A member of an enumeration, as Python prints it.
+		return strings.ToLower(name)
+	}
+	return first
 }
 
 // toolDefinitions reads the tools a model was offered: OpenAI, Anthropic,

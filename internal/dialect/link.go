@@ -129,7 +129,7 @@ func (r *run) assign(tools []*node) {
 			return (n.call.ID == "" || q.ID == "") && sameName(n.call.Tool, q.Name) && !n.call.Args.Present()
 		},
 		func(n *node, q *request) bool {
-			return n.call.ClassName && n.call.Args.Present() && equal(n.call.Args.Value, q.Args)
+			return (n.call.ClassName || n.call.Stem != "" && n.call.Stem == q.Name) && n.call.Args.Present() && equal(n.call.Args.Value, q.Args)
 		},
 		// Some instrumentations write {} whatever the arguments were.
 		func(n *node, q *request) bool {

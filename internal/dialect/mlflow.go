@@ -1,9 +1,13 @@
 package dialect
 
-import "github.com/tapedeck/tapedeck/internal/dialect/value"
+import (
+	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
 
 // mlflow reads MLflow's OTLP export, in which every attribute is JSON text,
-// strings included.
+// strings included. Names of siblings are made unique with a number.
 type mlflow struct{}
 
 func (mlflow) Name() string { return "mlflow" }
@@ -26,7 +30,13 @@ func (mlflow) Read(s *Span) Call {
 	c := Call{Fix: "MLflow records inputs and outputs unless mlflow.tracing.configure drops them"}
 	switch s.mlflow {
 	case "TOOL":
-		c.Tool = firstOf(s.Value("mlflow.spanFunctionName").Str(), s.Name())
+		c.Tool = s.Value("mlflow.spanFunctionName").Str()
+		if c.Tool == "" {
+			c.Tool = s.Name()
+			if i := strings.LastIndexByte(c.Tool, '_'); i > 0 && i+1 < len(c.Tool) && strings.Trim(c.Tool[i+1:], "0123456789") == "" {
+				c.Stem = c.Tool[:i]
+			}
+		}
 		c.Args, _ = decodeArgs(s.content(pythonText, "mlflow.spanInputs"))
 		c.setResult(decodeResult(s.content(jsonText, "mlflow.spanOutputs"), false))
 	case "AGENT":

@@ -82,6 +82,9 @@ func contentless(s *Span) bool {
 func oiTool(s *Span, c *Call) {
 	c.Tool = firstOf(s.Str("tool.name"), beeTool(s.Name()), oiToolName(s))
 	c.ID = realID(s.Str("tool.id", "tool_call.id", "tool.call_id"))
+	if s.Scope.Name() == openLITScope && isUUID(c.ID) {
+		c.ID = ""
+	}
 	c.Description = s.Str("tool.description")
 	var id string
 	c.Args, id = decodeArgs(s.content(pythonText, "input.value"))

@@ -8,17 +8,25 @@ import (
 
 // openLIT reads OpenLIT, which follows the GenAI conventions with Python's
 // repr as arguments, str() of a message as result, and LangChain's run id in
-// place of a call id it does not know.
+// place of a call id it does not know. A call over MCP is two spans: that of the
+// client's method, which ends before there is an answer and has the tool's name
+// as its method, around that of the JSON-RPC request.
 type openLIT struct{}
+
+// openLITScope is that of all its spans, whatever the framework.
+const openLITScope = "openlit.otel.tracing"
 
 func (openLIT) Name() string { return "openlit" }
 
 func (openLIT) Kind(s *Span) (Kind, bool) {
-	if s.Scope.Name() != "openlit.otel.tracing" {
+	if s.Scope.Name() != openLITScope {
 		return KindOther, false
 	}
 	if s.mcp != "" && s.op != "execute_tool" {
-		return mcp{}.Kind(s)
+		if s.mcp == "tools/call" || strings.HasPrefix(s.Name(), "mcp tools/call") || strings.HasPrefix(s.Name(), "mcp tool/") {
+			return KindTool, true
+		}
+		return KindOther, true
 	}
 	kind, _ := (genAI{}).Kind(s)
 	return kind, true
@@ -28,6 +36,7 @@ func (openLIT) Read(s *Span) Call {
 	c := genAI{}.Read(s)
 	if s.mcp != "" {
 		c = mcp{}.Read(s)
+		c.openLITPayloads(s)
 	}
 	c.Fix = "openlit.init(capture_message_content=True)"
 	if isUUID(c.ID) {
@@ -42,6 +51,26 @@ func (openLIT) Read(s *Span) Call {
 		}
 	}
 	return c
+}
+
+// openLITPayloads reads the JSON-RPC request and response of a call, for what
+// has no attribute of its own.
+func (c *Call) openLITPayloads(s *Span) {
+	request := s.content(jsonText, "mcp.request.payload")
+	params := request.Value.At("params")
+	if name := params.At("name").Str(); name != "" && s.Str("mcp.tool.name") == "" {
+		c.Tool = name
+	}
+	if args := params.At("arguments"); args.Kind() != value.Null {
+		c.Args.fill(request.changed(args))
+	}
+	response := s.content(jsonText, "mcp.response.payload")
+	if !c.Result.Present() && response.Value.At("type").Str() != "mcp_coroutine" {
+		c.setResult(decodeResult(response, false))
+	}
+	if text := s.Str("mcp.error.message"); text != "" && c.Fail == nil {
+		c.Fail = &Failure{Message: text, Code: s.Str("mcp.error.code"), Evidence: "attribute"}
+	}
 }
 
 // messageText reads str() of a LangChain message: content='…' name='…'

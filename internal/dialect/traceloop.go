@@ -8,7 +8,9 @@ import (
 
 // traceloop reads OpenLLMetry: its instrumentations of frameworks, providers
 // and MCP, and the decorators of its SDK, in Python and JavaScript, with
-// messages as JSON and, before 2026, as indexed attributes.
+// messages as JSON and, before 2026, as indexed attributes. Tools of the OpenAI
+// Agents SDK had neither arguments nor results before May 2026: these come from
+// the messages.
 type traceloop struct{}
 
 func (traceloop) Name() string { return "traceloop" }
@@ -28,13 +30,13 @@ func (traceloop) Kind(s *Span) (Kind, bool) {
 		}
 		return KindOther, true
 	case "":
-		if !s.traceloopAny && !strings.HasPrefix(s.Scope.Name(), "@traceloop/") {
-			return KindOther, false
-		}
-		if s.llmRequest && s.op == "" {
+		// Without its SDK a span has no traceloop attribute.
+		own := s.traceloopAny || strings.HasPrefix(s.Scope.Name(), "@traceloop/") || s.Name() == "openai.response"
+		kind, ok := (genAI{}).Kind(s)
+		if s.llmRequest && kind == KindOther {
 			return KindModel, true
 		}
-		return genAI{}.Kind(s)
+		return kind, ok && own
 	}
 	return KindOther, true
 }
