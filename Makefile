@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test e2e lint bench fuzz fidelity generate check-generate check-docs check-tidy clean
+.PHONY: help build demo test e2e lint bench bench-baseline bench-compare fuzz fidelity generate check-generate check-docs check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,8 +40,21 @@ lint: $(TOOLS)/golangci-lint ## gofmt, vet and golangci-lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
 	$(TOOLS)/golangci-lint run ./...
 
-bench: ## Run the benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./tape/... ./replay/... ./internal/...
+BENCH      ?= .
+BENCHTIME  ?= 200ms
+BENCHCOUNT ?= 6
+bench: $(TOOLS)/benchstat ## Run the benchmarks and compare them with the committed baseline
+	@mkdir -p dist/bench
+	./test/bench/run.sh '$(BENCH)' $(BENCHTIME) $(BENCHCOUNT) >dist/bench/new.txt
+	$(TOOLS)/benchstat baseline=test/bench/baseline.txt new=dist/bench/new.txt
+
+bench-baseline: ## Write the baseline anew: on a quiet machine
+	@mkdir -p dist/bench
+	./test/bench/run.sh . $(BENCHTIME) $(BENCHCOUNT) >dist/bench/new.txt
+	cp dist/bench/new.txt test/bench/baseline.txt
+
+bench-compare: bin/otelcol-tape $(TOOLS)/ocb ## Measure Tapedeck beside the usual chain (COMPARE=-short for less)
+	$(GO) run ./test/bench/compare -bin bin -ocb $(TOOLS)/ocb $(COMPARE)
 
 fidelity: ## Compare all recordings with what happened and write docs/fidelity.md
 	$(GO) run ./internal/tools/fidelity

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/tapedeck/tapedeck/internal/harness"
+	"github.com/tapedeck/tapedeck/test/bench/load"
+)
+
+const (
+	// lanes is how many requests are under way at once.
+	lanes = 4
+	// patience is how long after the last request all must be stored. Processors
+	// that wait, wait for half a minute.
+	patience = 5 * time.Minute
+)
+
+// Measured is what one collector used for one load.
+type Measured struct {
+	System string `json:"system"`
+	// CPU is in seconds, from the first request until all is stored.
+	CPU float64 `json:"cpu_seconds"`
+	// GC is the part of CPU that garbage collection took.
+	GC float64 `json:"gc_seconds"`
+	// PeakRSS is in bytes, from the start of the process on.
+	PeakRSS int64 `json:"peak_rss_bytes"`
+	// Spans were accepted in Elapsed seconds, after Refused answers to try again.
+	Spans   int64   `json:"spans"`
+	Refused int64   `json:"refused_requests"`
+	Elapsed float64 `json:"send_seconds"`
+	// Settle is how many seconds after the last request all was stored.
+	Settle float64 `json:"settle_seconds"`
+	Stored int64   `json:"stored_bytes"`
+}
+
+// trial is how one collector is measured.
+type trial struct {
+	system
+	program string
+	// wait is how long processors that wait for the rest of a run do so.
+	wait time.Duration
+	gzip bool
+}
+
+// measure sends a load to a collector of its own.
+func measure(ctx context.Context, t trial, work string, l load.Load) (m Measured, err error) {
+	dir, err := os.MkdirTemp(work, t.name+"-")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx, ended := context.WithCancelCause(ctx)
+	p, err := launch(ctx, ended, t, dir)
+	if err != nil {
+		return m, err
+	}
+	m, err = p.measure(ctx, t, l)
+	if err != nil {
+		return m, errors.Join(err, context.Cause(ctx), p.stop(), p.excerpt())
+	}
+	if err := p.stop(); err != nil {
+		return m, errors.Join(err, p.excerpt())
+	}
+	m.Stored, err = filesIn(filepath.Join(dir, "stored"))
+	return m, err
+}
+
+func (p *process) measure(ctx context.Context, t trial, l load.Load) (m Measured, err error) {
+	conn, err := grpc.NewClient(p.otlp, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	cpuBefore, err := p.cpu()
+	if err != nil {
+		return m, err
+	}
+	gcBefore, err := p.gcTime()
+	if err != nil {
+		return m, err
+	}
+	sent, err := load.Send(ctx, conn, l, load.Options{Lanes: lanes, Gzip: t.gzip})
+	if err != nil {
+		return m, err
+	}
+	end := time.Now()
+	if err := p.settle(ctx, t.exporter, sent.Spans); err != nil {
+		return m, err
+	}
+	cpu, err := p.cpu()
+	if err != nil {
+		return m, err
+	}
+	gc, err := p.gcTime()
+	if err != nil {
+		return m, err
+	}
+	peak, err := p.peak()
+	return Measured{
+		System: t.name, CPU: (cpu - cpuBefore).Seconds(), GC: (gc - gcBefore).Seconds(), PeakRSS: peak,
+		Spans: sent.Spans, Refused: sent.Refused, Elapsed: sent.Elapsed.Seconds(), Settle: time.Since(end).Seconds(),
+	}, err
+}
+
+// settle waits until the exporter has stored as many spans as were accepted.
+func (p *process) settle(ctx context.Context, exporter string, spans int64) error {
+	if exporter == "" {
+		return nil
+	}
+	return harness.Eventually(ctx, patience, func() (bool, error) {
+		// Not more often, since to be asked is work too.
+		time.Sleep(200 * time.Millisecond)
+		stored, err := p.metrics.Sum(ctx, "otelcol_exporter_sent_spans", `exporter="`+exporter+`"`)
+		if err != nil {
+			return false, err
+		}
+		return int64(stored) >= spans, fmt.Errorf("%.0f of %d spans are stored", stored, spans)
+	})
+}
+
+// filesIn is the size of all files in a directory.
+func filesIn(dir string) (sum int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err
+}

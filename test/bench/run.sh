@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs the benchmarks of the repository, in the form that benchstat reads, headed by
+# what the figures depend on: run.sh PATTERN BENCHTIME COUNT. Progress goes to stderr.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+fact() { printf '%s: %s\n' "$1" "$2"; }
+fact machine "$(awk -F ': ' '/^model name/{print $2; exit}' /proc/cpuinfo 2>/dev/null || uname -m), $(getconf _NPROCESSORS_ONLN) cores"
+fact system "$(uname -sr)"
+fact go-version "$(go env GOVERSION)"
+fact command "benchtime $2, count $3"
+
+# One package after the other: two at once would measure each other.
+for package in $(go list ./tape/... ./replay/... ./internal/... ./processor/... ./exporter/... ./test/bench/...); do
+  dir=$(go list -f '{{.Dir}}' "$package")
+  if grep -qs '^func Benchmark' "$dir"/*_test.go; then
+    echo "$package" >&2
+    go test -run '^$' -bench "$1" -benchmem -benchtime "$2" -count "$3" "$package" | grep -v -e '^PASS$' -e '^ok '
+  fi
+done
