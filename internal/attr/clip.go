@@ -24,6 +24,7 @@ func Clip(row tape.Row) tape.Row {
 	}
 	row.Outcome = tape.Outcome(ClipText(string(row.Outcome), maxName))
 	row.Trigger = tape.Trigger(ClipText(string(row.Trigger), maxName))
+	row.KeptBecause = tape.Reason(ClipText(string(row.KeptBecause), maxName))
 	row.Fidelity = tape.Fidelity(ClipText(string(row.Fidelity), maxName))
 	row.Tools, row.Models = clipNames(row.Tools), clipNames(row.Models)
 	return row
