@@ -85,7 +85,7 @@ of reach.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
 	f.StringVar(&a.server, "server", "", "URL of the tape API (default $TAPE_SERVER, then "+defaultServer+")")
-	f.StringVar(&a.store, "store", "", "directory of a tape store to read in place of a server")
+	f.StringVar(&a.store, "store", "", "tape store to read in place of a server: a directory or s3://bucket/prefix")
 	root.MarkFlagsMutuallyExclusive("server", "store")
 	root.SetHelpCommand(helpCmd(root))
 	root.AddCommand(a.verbs()...)

@@ -100,7 +100,7 @@ func TestBadUsageIsOneLineAndExitCode2(t *testing.T) {
 		"bad bodies":               {[]string{"pull", strings.Repeat("a", 32), "--bodies", "maybe"}, `--bodies is inline or ref, not "maybe"`},
 		"bad server":               {[]string{"--server", "ftp://x", "ls"}, `"ftp://x" is not the URL of a server, such as http://127.0.0.1:4380`},
 		"bad server from env":      {[]string{"TAPE_SERVER=:", "ls"}, `"http://:" is not the URL of a server, such as http://127.0.0.1:4380`},
-		"a store that is none":     {[]string{"--store", "s3://bucket/prefix", "ls"}, "--store takes a directory, and s3://… is none: name a server that has that store with --server"},
+		"a store that is none":     {[]string{"--store", "gs://bucket/prefix", "ls"}, "--store takes a directory or s3://bucket/prefix, and gs://… is neither: name a server that has that store with --server"},
 		"bad time":                 {[]string{"ls", "--since", "yesterday"}, `--since: "yesterday" is neither an RFC 3339 time nor a span such as 24h`},
 		"bad limit":                {[]string{"ls", "--limit", "0"}, "--limit is 1 or more, not 0"},
 	} {

@@ -16,15 +16,9 @@ import (
 // storeClient gives the API over a store read in place: the handler of the
 // exporter, called without a socket, so that both answer alike.
 func (a *app) storeClient() (*client, func(), error) {
-	if scheme, _, ok := strings.Cut(a.store, "://"); ok {
-		return nil, nil, usage("--store takes a directory, and %s://… is none: name a server that has that store with --server", scheme)
-	}
-	backend, err := dir.OpenExisting(a.store)
+	backend, err := a.backend()
 	if err != nil {
-		return nil, nil, missing("--store: %w", err)
-	}
-	if !holdsStore(a.store) {
-		return nil, nil, missing("--store: %s holds no tape store", a.store)
+		return nil, nil, err
 	}
 	st, err := store.Open(backend, store.Options{
 		OnDamaged: func(name string, err error) { a.note("%s: %s: %v", a.store, name, err) },
@@ -34,6 +28,23 @@ func (a *app) storeClient() (*client, func(), error) {
 	}
 	c := &client{base: "http://store", where: a.store, http: &http.Client{Transport: inProcess{api.New(st, api.Options{})}}}
 	return c, st.Close, nil
+}
+
+func (a *app) backend() (store.Backend, error) {
+	switch scheme, _, ok := strings.Cut(a.store, "://"); {
+	case ok && scheme == "s3":
+		return bucketStore(a.store)
+	case ok:
+		return nil, usage("--store takes a directory or s3://bucket/prefix, and %s://… is neither: name a server that has that store with --server", scheme)
+	}
+	backend, err := dir.OpenExisting(a.store)
+	if err != nil {
+		return nil, missing("--store: %w", err)
+	}
+	if !holdsStore(a.store) {
+		return nil, missing("--store: %s holds no tape store", a.store)
+	}
+	return backend, nil
 }
 
 // holdsStore reports whether a directory has any of the folders of a store. One

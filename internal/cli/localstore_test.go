@@ -22,6 +22,12 @@ func newStore(t *testing.T) string {
 	path := t.TempDir()
 	backend, err := dir.Open(path)
 	require.NoError(t, err)
+	fillStore(t, backend)
+	return path
+}
+
+func fillStore(t *testing.T, backend store.Backend) {
+	t.Helper()
 	st, err := store.Open(backend, store.Options{})
 	require.NoError(t, err)
 	defer st.Close()
@@ -35,7 +41,6 @@ func newStore(t *testing.T) string {
 		{TraceID: strings.Repeat("a", 32), Outcome: tape.OutcomeFailed, Service: "shop", Kept: true, Class: "failures", Steps: 1, Start: start, Decided: start},
 		{TraceID: strings.Repeat("b", 32), Outcome: tape.OutcomeSucceeded, Service: "shop", Steps: 2, ToolCalls: 2, Start: start, Decided: start},
 	}))
-	return path
 }
 
 func TestStoreInPlaceAnswersAsTheServerDoes(t *testing.T) {
