@@ -24,7 +24,7 @@ func (anyAgent) Kind(s *Span) (Kind, bool) {
 }
 
 func (anyAgent) Read(s *Span) Call {
-	c := Call{Fix: "any-agent records the messages of the first model call only"}
+	var c Call
 	switch s.op {
 	case "execute_tool":
 		c.Tool, c.ID = s.Str("gen_ai.tool.name"), realID(s.Str("gen_ai.tool.call.id"))
@@ -36,6 +36,7 @@ func (anyAgent) Read(s *Span) Call {
 		}
 		c.setResult(decodeResult(s.content(enc, "gen_ai.output"), false))
 	case "call_llm":
+		c.never("any-agent records the messages of the first model call only")
 		c.Tool, c.Model, c.Usage = "chat", s.Str("gen_ai.request.model"), genAIUsage(s)
 		c.Input, c.Request = s.messages("gen_ai.input.messages")
 		if len(c.Input) == 0 && c.Request.Why == "" {

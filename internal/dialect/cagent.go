@@ -26,7 +26,8 @@ func (cagent) Kind(s *Span) (Kind, bool) {
 }
 
 func (cagent) Read(s *Span) Call {
-	c := Call{Fix: "cagent has no switch that records content", Agent: s.Str("agent")}
+	c := Call{Agent: s.Str("agent")}
+	c.never("cagent has no switch that records content")
 	kind, _ := (cagent{}).Kind(s)
 	switch kind {
 	case KindTool:

@@ -8,7 +8,11 @@ import (
 // event, its input only in the log record of its result.
 type claudeCode struct{}
 
-const claudeFix = "OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1"
+// Claude Code has a switch for the content of tools, and none for messages.
+const (
+	claudeFix   = "OTEL_LOG_TOOL_DETAILS=1 and OTEL_LOG_TOOL_CONTENT=1"
+	claudeNever = "Claude Code does not record messages"
+)
 
 func (claudeCode) Name() string { return "claude_code" }
 
@@ -40,6 +44,7 @@ func (claudeCode) Read(s *Span) Call {
 		}
 	case "llm_request":
 		c.Tool = "chat"
+		c.never(claudeNever)
 		c.Model = s.Str("model", "gen_ai.request.model")
 		c.Finish = s.Str("stop_reason")
 		c.RequestID = s.Str("request_id")
@@ -105,7 +110,7 @@ func (claudeCode) ReadLog(l Log) (Call, bool) {
 		c.claudeResult(l)
 	case "api_request", "api_error":
 		c.Kind, c.Tool, c.Model = KindModel, "chat", attrs.At("model").Str()
-		c.Fix = "Claude Code does not record messages"
+		c.never(claudeNever)
 		c.RequestID = attrs.At("request_id").Str()
 		c.Usage = Usage{
 			Input: tokens(attrs, "input_tokens"), Output: tokens(attrs, "output_tokens"),

@@ -10,8 +10,8 @@ import (
 type codex struct{}
 
 const (
-	codexFix      = "Codex writes content to its logs only: send them to the same pipeline"
-	codexModelFix = "Codex does not record messages"
+	codexFix   = "Codex writes content to its logs only: send them to the same pipeline"
+	codexNever = "Codex does not record messages"
 )
 
 func (codex) Name() string { return "codex" }
@@ -69,13 +69,15 @@ func (codex) ReadLog(l Log) (Call, bool) {
 			return Call{}, false
 		}
 	case l.Name == "codex.sse_event" && attrs.At("event.kind").Str() == "response.completed":
-		c.Kind, c.Tool, c.Fix, c.Model = KindModel, "chat", codexModelFix, attrs.At("model").Str()
+		c.Kind, c.Tool, c.Model = KindModel, "chat", attrs.At("model").Str()
+		c.never(codexNever)
 		c.Usage = Usage{
 			Input: tokens(attrs, "input_token_count"), Output: tokens(attrs, "output_token_count"),
 			CacheRead: tokens(attrs, "cached_token_count"), Reasoning: tokens(attrs, "reasoning_token_count"),
 		}
 	case (l.Name == "codex.sse_event" || l.Name == "codex.api_request") && failed != "":
-		c.Kind, c.Tool, c.Fix, c.Model = KindModel, "chat", codexModelFix, attrs.At("model").Str()
+		c.Kind, c.Tool, c.Model = KindModel, "chat", attrs.At("model").Str()
+		c.never(codexNever)
 		c.Fail = &Failure{Message: failed, Code: scalarText(attrs.At("http.response.status_code")), Evidence: "log"}
 	default:
 		return Call{}, false

@@ -84,7 +84,7 @@ func (q *request) synthesise() *node {
 	n := &node{
 		kind: KindTool, synth: true, asked: q, index: q.index + 1,
 		start: q.model.end, near: q.model.near, root: q.model.root,
-		call: &Call{Kind: KindTool, Dialect: q.model.call.Dialect, Fix: q.model.call.Fix, Wrapped: q.model.call.Wrapped, Tool: q.Name, ID: q.ID, Args: argsOf(q.Part)},
+		call: &Call{Kind: KindTool, Dialect: q.model.call.Dialect, Fix: q.model.call.Fix, Never: q.model.call.Never, Wrapped: q.model.call.Wrapped, Tool: q.Name, ID: q.ID, Args: argsOf(q.Part)},
 	}
 	if q.answer == nil {
 		n.call.Result.Why = Unanswered

@@ -20,6 +20,10 @@ const (
 // rootFix is what brings a root that was not seen.
 const rootFix = "send the spans of every service of the run here, and end the root span also when the program fails"
 
+// aloneFix is what brings the answer to a call that a model asked for in a trace
+// that holds nothing but this one request: the answer went into the next trace.
+const aloneFix = "start a span around the whole run, so that all its calls are in one trace"
+
 // Reasons that name an SDK's limits.
 const (
 	whyDropped = "attributes were dropped at a limit of the instrumented program"
@@ -65,6 +69,9 @@ func (k captured) gaps(n *node, seq int) []tape.Gap {
 		switch {
 		case n.unanswered() && what == "result":
 			g.Why = Unanswered
+			if model := n.asked.model; model.Span != nil && model.ParentSpanID().IsEmpty() {
+				g.Fix = aloneFix
+			}
 		case c.Why == whyDropped:
 			g.Fix = countFix
 		case c.Why == whyCut, c.Why == whyInside:

@@ -21,6 +21,35 @@ func TestALostSpanIsNotBlamedOnTheContentSwitch(t *testing.T) {
 	assert.Contains(t, m.Gaps[1].Fix, "end the root span")
 }
 
+// A model call that is a trace of its own has its answers in the next trace.
+func TestARunOfManyTracesIsAdvisedToBeOne(t *testing.T) {
+	td, ld := recording(t, "plain_oi_openai_chat_noroot_B")
+	gaps := 0
+	for _, tp := range TranslateWithLogs(td, ld, Options{}) {
+		for _, g := range tp.Manifest.Gaps {
+			assert.Equal(t, tape.Gap{Seq: g.Seq, What: "result", Why: Unanswered, Fix: aloneFix}, g)
+			gaps++
+		}
+	}
+	assert.Equal(t, 3, gaps)
+}
+
+// What no switch can bring has a reason and no advice.
+func TestNoAdviceIsBetterThanAdviceThatMendsNothing(t *testing.T) {
+	for _, name := range []string{"cagent", "codex", "autogen_core", "fastmcp"} {
+		td, ld := recording(t, name)
+		gaps := 0
+		for _, g := range TranslateWithLogs(td, ld, Options{})[0].Manifest.Gaps {
+			if g.What == "args" || g.What == "result" {
+				assert.Empty(t, g.Fix, name)
+				assert.Regexp(t, "no content|no switch|does not record", g.Why, name)
+				gaps++
+			}
+		}
+		assert.Positive(t, gaps, name)
+	}
+}
+
 func TestGapsNameTheSwitchThatMendsThem(t *testing.T) {
 	const capture = genAIFix
 	args := attrs{"gen_ai.tool.call.arguments": "{}"}
