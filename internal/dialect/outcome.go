@@ -21,6 +21,10 @@ func (r *run) judge(calls []*node) verdict {
 		r.blameOpen(root, calls)
 	}
 	last, failed := r.fatal(calls), lastFailed(calls)
+	evaluation := ""
+	if root == nil && last == nil {
+		evaluation = r.failedEvaluation()
+	}
 	switch {
 	case root != nil:
 		v := verdict{outcome: tape.OutcomeFailed, failing: last, reason: root.fail.text()}
@@ -35,6 +39,8 @@ func (r *run) judge(calls []*node) verdict {
 		return v
 	case last != nil:
 		return verdict{tape.OutcomeFailed, last, last.fail.text()}
+	case evaluation != "":
+		return verdict{outcome: tape.OutcomeFailed, reason: evaluation}
 	case r.unfinished(calls):
 		return verdict{outcome: tape.OutcomeIncomplete, reason: "the run never ended"}
 	case failed != nil:
