@@ -8,8 +8,9 @@ const MaxElementDepth = 32
 // Element redacts the JSON value that begins at s[i] exactly as it is redacted
 // inside of arrays and objects whose names give it no context (the zero
 // [Context]), and reports where it ends. It appends what it replaced to hits,
-// with paths relative to the value. It is not ok, and hits are as before, where
-// no valid JSON value begins.
+// with paths to be put behind the path of the value as they are, such as
+// ".content" and "[2].name". It is not ok, and hits are as before, where no valid
+// JSON value begins.
 func (p *Policy) Element(s string, i int, hits *Hits) (out string, end int, ok bool) {
 	n := len(hits.List)
 	defer func() {
@@ -21,11 +22,17 @@ func (p *Policy) Element(s string, i int, hits *Hits) (out string, end int, ok b
 	}()
 	w := walks.Get().(*jsonWalk)
 	w.p, w.s, w.nest, w.hits = p, s[i:], 0, hits
+	// Below a step, paths begin as they do below any other.
+	const below = "[0]"
+	w.path = append(w.path, step{})
 	size, ok := w.value(0, Context{}, 0)
 	if !ok {
 		hits.List = hits.List[:n]
 		w.done()
 		return "", i, false
+	}
+	for k := range hits.List[n:] {
+		hits.List[n+k].Path = hits.List[n+k].Path[len(below):]
 	}
 	end = i + size
 	if out = s[i:end]; len(w.edits) > 0 {

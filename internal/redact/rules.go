@@ -17,7 +17,7 @@ func rule(typ, expression, validate string, keywords ...string) Rule {
 // in forms.go, pem.go and jwt.go.
 func builtinRules() []builtinRule {
 	var all []builtinRule
-	for _, group := range [][]builtinRule{cloudRules, modelRules, codeRules, messagingRules, paymentRules, headerRules} {
+	for _, group := range [][]builtinRule{cloudRules, modelRules, codeRules, messagingRules, paymentRules, headerRules, commandRules} {
 		all = append(all, group...)
 	}
 	return all

@@ -1,69 +1,5 @@
 package redact
 
-var codeRules = []builtinRule{
-	{
-		Rule: rule("github_token", `(gh[pousr]_[A-Za-z0-9]{36,})`, "", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-		pos:  []string{"ghp_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMn", "https://x-access-token:ghs_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMn@github.com/a/b"},
-		neg:  []string{"ghp_", "ghp_short", "xghp_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMn"},
-	},
-	{
-		Rule: rule("github_token", `(github_pat_[A-Za-z0-9_]{50,})`, "", "github_pat_"),
-		pos:  []string{"github_pat_·11ABCDEFG0J8kq2mV7n1pQ_9rT5sW0uYzAbCdEfGhIjKlMnOpQrStUvWxYz"},
-		neg:  []string{"github_pat_", "github_pat_name"},
-	},
-	{
-		Rule: rule("gitlab_token", `(gl(?:pat|ptt|rt|dt|ft|soat|cbt|agent|imt|oas|ffct)-[A-Za-z0-9_.-]{20,})`, "",
-			"glpat-", "glptt-", "glrt-", "gldt-", "glft-", "glsoat-", "glcbt-", "glagent-", "glimt-", "gloas-", "glffct-"),
-		pos: []string{"glpat·-J8kq2mV7n1pQ9rT5sW0u", "glrt·-J8kq2mV7n1pQ9rT5sW0u"},
-		neg: []string{"glpat-", "glpat-short"},
-	},
-	{
-		Rule: rule("npm_token", `(npm_[A-Za-z0-9]{36})`+end, "", "npm_"),
-		pos:  []string{"npm_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMn"},
-		neg:  []string{"npm_", "npm_config_registry", "npm_lifecycle_event"},
-	},
-	{
-		Rule: rule("pypi_token", `(pypi-[A-Za-z0-9_-]{50,})`, "", "pypi-"),
-		pos:  []string{"pypi·-AgEIcHlwaS5vcmcCJGJ8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMnOpQrS"},
-		neg:  []string{"pypi-", "pypi-server"},
-	},
-	{
-		Rule: rule("rubygems_key", `(rubygems_[a-f0-9]{48})`+end, "", "rubygems_"),
-		pos:  []string{"rubygems_·0123456789abcdef0123456789abcdef0123456789abcdef"},
-		neg:  []string{"rubygems_", "rubygems_version"},
-	},
-	{
-		Rule: rule("docker_token", `(dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,})`, "", "dckr_pat_", "dckr_oat_"),
-		pos:  []string{"dckr_pat_·J8kq2mV7n1pQ9rT5sW0uYzAbCdE"},
-		neg:  []string{"dckr_pat_", "dckr_pat_x"},
-	},
-	{
-		Rule: rule("linear_key", `(lin_(?:api|oauth)_[A-Za-z0-9]{40,})`, "", "lin_api_", "lin_oauth_"),
-		pos:  []string{"lin_api_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMnOpQr"},
-		neg:  []string{"lin_api_", "lin_api_key"},
-	},
-	{
-		Rule: rule("notion_token", `((?:secret_|ntn_)[A-Za-z0-9]{40,})`, "mixed", "secret_", "ntn_"),
-		pos:  []string{"secret_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMnOpQrStU", "ntn_·0123456789J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKl"},
-		neg:  []string{"secret_", "secret_name", "ntn_"},
-	},
-	{
-		Rule: rule("atlassian_token", `(AT(?:BB|CTT3x|ATT3x)[A-Za-z0-9=_-]{20,})`, "mixed", "ATBB", "ATCTT3x", "ATATT3x"),
-		pos:  []string{"ATBB·J8kq2mV7n1pQ9rT5sW0uYzAbCdEf0123", "ATATT3x·FfGF0J8kq2mV7n1pQ9rT5sW0uYzAbCdEf"},
-		neg:  []string{"ATBB", "COMBATBB"},
-	},
-	{
-		Rule: rule("sentry_token", `(sntry[su]_[A-Za-z0-9+/=_-]{40,})`, "", "sntrys_", "sntryu_"),
-		pos:  []string{"sntryu_·0123456789abcdef0123456789abcdef0123456789abcdef"},
-		neg:  []string{"sntryu_", "sntrys_x"},
-	},
-	{
-		Rule: rule("postman_key", `(PMAK-[a-f0-9]{24}-[a-f0-9]{34})`+end, "", "PMAK-"),
-		pos:  []string{"PMAK·-0123456789abcdef01234567-0123456789abcdef0123456789abcdef01"},
-		neg:  []string{"PMAK-", "PMAK-x"},
-	},
-}
-
 var messagingRules = []builtinRule{
 	{
 		Rule: rule("slack_token", `(xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,})`, "mixed", "xoxa", "xoxb", "xoxe", "xoxo", "xoxp", "xoxr", "xoxs"),
@@ -106,6 +42,31 @@ var messagingRules = []builtinRule{
 		pos:  []string{"xkeysib·-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef-J8kq2mV7n1pQ9rT5"},
 		neg:  []string{"xkeysib-", "xkeysib-x"},
 	},
+	{
+		Rule: Rule{Type: "telegram_token", Keywords: []string{":AA"}, Expression: `(?:^|[^0-9A-Za-z]|bot)([0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)`},
+		pos:  []string{"123456789:·AAJ8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjK", "https://api.telegram.org/bot123456789:·AAJ8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjK/getMe"},
+		neg:  []string{":AA", "12:AA:BB:CC"},
+	},
+	{
+		Rule: Rule{Type: "mailchimp_key", Keywords: []string{"-us1", "-us2", "-us3", "-us4", "-us5", "-us6", "-us7", "-us8", "-us9"}, Expression: `(?:^|[^0-9A-Za-z])([a-f0-9]{32}-us[0-9]{1,2})` + end},
+		pos:  []string{"0123456789abcdef0123456789abcdef·-us21"},
+		neg:  []string{"-us1", "dc-us1"},
+	},
+	{
+		Rule: rule("resend_key", `(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24})`+end, "mixed", "re_"),
+		pos:  []string{"re_·J8kq2mV7_J8kq2mV7n1pQ9rT5sW0uYzAb"},
+		neg:  []string{"re_", "re_compile_pattern"},
+	},
+	{
+		Rule: rule("teams_webhook", `\.webhook\.office\.com/webhookb2/([A-Za-z0-9@/_-]{60,})`, "", ".webhook.office.com/webhookb2/"),
+		pos:  []string{"https://x.webhook.office.com/webhookb2/·01234567-89ab-cdef-0123-456789abcdef@01234567-89ab-cdef-0123-456789abcdef/IncomingWebhook/0123456789abcdef0123456789abcdef"},
+		neg:  []string{"https://x.webhook.office.com/webhookb2/"},
+	},
+	{
+		Rule: rule("facebook_token", `(EAA[A-Za-z0-9]{80,})`, "random", "EAA"),
+		pos:  []string{"EAA·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefGhIjKlMnOpQrStUvWxYzJ8kq2mV7n1pQ"},
+		neg:  []string{"EAA", "EAAssociation"},
+	},
 }
 
 var paymentRules = []builtinRule{
@@ -134,22 +95,29 @@ var paymentRules = []builtinRule{
 		pos:  []string{"access_token$·production$0123456789abcdef$0123456789abcdef0123456789abcdef"},
 		neg:  []string{"access_token$", "access_token$sandbox"},
 	},
-}
-
-var headerRules = []builtinRule{
 	{
-		Rule: rule("bearer", `[Bb][Ee][Aa][Rr][Ee][Rr](?:[ \t]+|%20)([A-Za-z0-9._~+/=-]{16,})`, "mixed", "Bearer", "bearer", "BEARER"),
-		pos:  []string{"curl -H 'X: Bearer ·J8kq2mV7n1pQ9rT5sW0u'", "bearer ·0123456789abcdef0123456789abcdef"},
-		neg:  []string{"Bearer", "bearer token authentication", "Bearer authentication-scheme", "Bearer $TOKEN"},
+		Rule: rule("square_token", `(EAAA[A-Za-z0-9_-]{60})`+end, "random", "EAAA"),
+		pos:  []string{"EAAA·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIjKlMnOpQrStUvWxYz0123456789ab"},
+		neg:  []string{"EAAA", "EAAAB"},
 	},
 	{
-		Rule: rule("basic", `[Bb][Aa][Ss][Ii][Cc][ \t]+([A-Za-z0-9+/]{8,}={0,2})`, "basic", "Basic", "basic", "BASIC"),
-		pos:  []string{"Basic ·dXNlcjpwYXNzd29yZA=="},
-		neg:  []string{"Basic", "basic understanding", "Basic authentication", "basic programming"},
+		Rule: rule("razorpay_key", `(rzp_(?:live|test)_[A-Za-z0-9]{14})`+end, "", "rzp_live_", "rzp_test_"),
+		pos:  []string{"rzp_live_·J8kq2mV7n1pQ9r"},
+		neg:  []string{"rzp_live_", "rzp_test_x"},
 	},
 	{
-		Rule: rule(typePassword, `(?:-u|--user) ["']?[A-Za-z0-9._@+-]{1,64}:([^\s"':/]{3,128})`, "word", "-u ", "--user "),
-		pos:  []string{"curl -u bob:hunter2 https://x.test", `curl --user "bob:hunter2" x`},
-		neg:  []string{"docker run -u 1000:1000 x", "sort -u names", "curl -u bob:$PASSWORD x", "git push -u origin main"},
+		Rule: rule("flutterwave_key", `(FLWSECK(?:_TEST)?-[a-z0-9]{12,32}-X)`+end, "", "FLWSECK"),
+		pos:  []string{"FLWSECK_TEST-·j8kq2mv7n1pq9rt5sw0uyzabcdefghij-X"},
+		neg:  []string{"FLWSECK", "FLWSECK_TEST"},
+	},
+	{
+		Rule: rule("plaid_token", `((?:access|public|link)-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`+end, "", "access-sandbox-", "access-development-", "access-production-", "public-sandbox-", "public-development-", "public-production-", "link-sandbox-", "link-development-", "link-production-"),
+		pos:  []string{"access-production-·01234567-89ab-cdef-0123-456789abcdef"},
+		neg:  []string{"access-production-", "access-sandbox-mode"},
+	},
+	{
+		Rule: rule("xendit_key", `(xnd_(?:public_)?(?:production|development)_[A-Za-z0-9]{20,})`, "", "xnd_production_", "xnd_development_"),
+		pos:  []string{"xnd_production_·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIj"},
+		neg:  []string{"xnd_production_", "xnd_development_x"},
 	},
 }

@@ -31,6 +31,8 @@ type scanner struct {
 	table [1 << hashBits]uint8
 	heads [1 << 8][]keyword
 	lists uint8
+	// signs are the keywords that a match may begin before.
+	signs []string
 	// opaque: base64 that is no text is passed over.
 	opaque bool
 }
@@ -95,9 +97,12 @@ func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error
 		for _, k := range r.Keywords {
 			sc.add(keyword{text: k, at: rarest(k), rule: len(sc.rules)})
 		}
+		anchored := strings.HasPrefix(r.Expression, "^")
+		if !anchored {
+			sc.signs = append(sc.signs, r.Keywords...)
+		}
 		sc.rules = append(sc.rules, valueRule{
-			typ: r.Type, re: re, anchored: strings.HasPrefix(r.Expression, "^"), check: validators[r.Validate],
-			keywords: r.Keywords,
+			typ: r.Type, re: re, anchored: anchored, check: validators[r.Validate], keywords: r.Keywords,
 		})
 	}
 	for sign, form := range formSigns {

@@ -83,9 +83,9 @@ func (p *Policy) surrogate(secret string) string {
 	case isWholeCard(secret):
 		return cardSurrogate(secret, d)
 	case isWholePhone(secret):
-		return phoneSurrogate + d.text(decimals, 10)
+		return phoneSurrogate + d.text(decimals, phoneDigits)
 	}
-	if s := keySurrogate(secret, p.scan.keywordOf(secret), d); s != "" {
+	if s := p.keySurrogate(secret, d); s != "" {
 		return s
 	}
 	return wordSurrogate + d.text(hexDigits, surrogateHex)

@@ -22,6 +22,7 @@ var validators = map[string]func(string) bool{
 	"luhn":    luhn,
 	"entropy": func(s string) bool { return entropy(s) >= 3 },
 	"mixed":   mixed,
+	"random":  byChance,
 	"basic":   basicCredentials,
 	"word":    func(s string) bool { return digitsEnd(s, 0) < len(s) && !isVariable(s) },
 }
