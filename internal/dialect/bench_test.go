@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
 )
 
 // plainSpans are spans as programs write them beside their agent's: requests,
@@ -50,18 +53,85 @@ func BenchmarkTranslatePlainSpans(b *testing.B) {
 }
 
 // BenchmarkTranslateHistory is a run whose every model span repeats the whole
-// conversation before it.
+// conversation before it, in the notations it comes in.
 func BenchmarkTranslateHistory(b *testing.B) {
-	for _, turns := range []int{50, 100, 200} {
-		b.Run(fmt.Sprintf("%d turns", turns), func(b *testing.B) {
-			td, size := longRun(b, turns)
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				Runs(td, plog.NewLogs(), Options{})
-			}
-		})
+	for name, write := range notations {
+		for _, lean := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%s/lean=%t", name, lean), func(b *testing.B) {
+				td, size := repeatingRun(b, 80, 1100, write)
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					Runs(td, plog.NewLogs(), Options{Lean: lean})
+				}
+			})
+		}
 	}
+}
+
+// turn is one message of a conversation.
+type turn struct{ role, text string }
+
+// notations write the request of a model call into a span.
+var notations = map[string]func(pcommon.Map, []turn){
+	"messages": func(a pcommon.Map, said []turn) {
+		a.PutStr("gen_ai.operation.name", "chat")
+		a.PutStr("gen_ai.input.messages", jsonTurns(said))
+	},
+	"whole request": func(a pcommon.Map, said []turn) {
+		a.PutStr("openinference.span.kind", "LLM")
+		a.PutStr("input.value", `{"model":"m","messages":`+jsonTurns(said)+`,"temperature":0}`)
+	},
+	"indexed": func(a pcommon.Map, said []turn) {
+		a.PutStr("openinference.span.kind", "LLM")
+		for i, t := range said {
+			a.PutStr(fmt.Sprintf("llm.input_messages.%d.message.role", i), t.role)
+			a.PutStr(fmt.Sprintf("llm.input_messages.%d.message.content", i), t.text)
+		}
+	},
+	"structured": func(a pcommon.Map, said []turn) {
+		a.PutStr("gen_ai.operation.name", "chat")
+		list := a.PutEmptySlice("gen_ai.input.messages")
+		for _, t := range said {
+			m := list.AppendEmpty().SetEmptyMap()
+			m.PutStr("role", t.role)
+			m.PutStr("content", t.text)
+		}
+	},
+}
+
+func jsonTurns(said []turn) string {
+	out := []byte{'['}
+	for i, t := range said {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = value.Obj(value.M("role", value.Str(t.role)), value.M("content", value.Str(t.text))).Append(out)
+	}
+	return string(append(out, ']'))
+}
+
+// repeatingRun is a run of so many model calls, each of which adds two messages
+// of about the size, and the bytes of its content.
+func repeatingRun(tb testing.TB, calls, size int, write func(pcommon.Map, []turn)) (td ptrace.Traces, total int) {
+	spans := []sp{agentSpan(1, 0, calls*10)}
+	for i := range calls {
+		spans = append(spans, sp{id: 2, up: 1, from: i*10 + 1, to: i*10 + 5, name: "model"})
+	}
+	td = traces(tb, spans...)
+	var said []turn
+	for i := range calls {
+		for _, role := range []string{"user", "assistant"} {
+			said = append(said, turn{role, fmt.Sprintf("%d: %s", i, strings.Repeat("a line of \"text\"\n", size/17))})
+		}
+		span := td.ResourceSpans().At(i + 1).ScopeSpans().At(0).Spans().At(0)
+		span.SetSpanID([8]byte{6: byte((i + 2) >> 8), 7: byte(i + 2)})
+		write(span.Attributes(), said)
+		for _, t := range said {
+			total += len(t.text)
+		}
+	}
+	return td, total
 }
 
 func longRun(b testing.TB, turns int) (ptrace.Traces, int) {

@@ -78,7 +78,12 @@ const (
 func (s *Span) content(enc encoding, keys ...string) Content {
 	for _, key := range keys {
 		if v, ok := s.Attributes().Get(key); ok {
-			c := contentBy(v, enc, s.memo())
+			var c Content
+			if m := s.attrMemo(); m != nil && v.Type() == pcommon.ValueTypeSlice {
+				c = Content{Value: m.list(v.Slice()), Grade: Rebuilt}
+			} else {
+				c = contentBy(v, enc, s.memo())
+			}
 			c.Key = key
 			if c.Grade == Truncated && s.DroppedAttributesCount() > 0 {
 				c.Why = whyCut

@@ -12,6 +12,11 @@ import (
 // of indexed names, such as llm.input_messages.0.message.role. It is one pass
 // over the attributes; null if none has the prefix.
 func unflatten(s *Span, prefix string) value.Value {
+	if m := s.attrMemo(); m != nil {
+		if v, ok := m.unflatten(s.Attributes(), prefix); ok {
+			return v
+		}
+	}
 	root := &flatNode{}
 	for k, v := range s.Attributes().All() {
 		if rest, ok := strings.CutPrefix(k, prefix); ok {

@@ -15,11 +15,12 @@ import (
 // repeats the whole of its conversation, so that its request begins as an
 // earlier one did; what is the same is not read, written, hashed or held again.
 //
-//	text ──► elements (value.Memo) ──► messages ──► conversation
-//	         each parsed once          each written  shares its beginning with
-//	         by its text               once (Form)   an earlier one
+//	text ───────► value.Memo ──► elements ──► messages ────► conversation
+//	attributes ─► attrMemo       each read    each written   shares its beginning
+//	                             once         once (Form)    with an earlier one
 type history struct {
-	memo value.Memo
+	memo  value.Memo
+	attrs attrMemo
 
 	// forms finds messages that were read from different texts and are the same.
 	seed  maphash.Seed

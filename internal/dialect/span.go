@@ -234,6 +234,14 @@ func (s *Span) memo() *value.Memo {
 	return &s.history.memo
 }
 
+// attrMemo is memo for content that is structured.
+func (s *Span) attrMemo() *attrMemo {
+	if s.history == nil || !s.model {
+		return nil
+	}
+	return &s.history.attrs
+}
+
 // parsed is v, or what its text holds where the text is a JSON object or array.
 func parsed(v value.Value) value.Value { return parsedBy(v, nil) }
 

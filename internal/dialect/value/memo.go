@@ -21,6 +21,8 @@ type Memo struct {
 	firsts [4]*Element
 	next   int
 	bytes  int
+	// length is about how long the last array was.
+	length int
 }
 
 // MemoBytes is how much text of elements a Memo holds.

@@ -148,8 +148,12 @@ func (p *parser) array(depth int) (Value, error) {
 		var e Value
 		var err error
 		if p.memo != nil && p.s[p.i] == '{' {
+			if v.items == nil {
+				v.items = make([]Value, 0, p.memo.length+2)
+			}
 			e, err = p.memo.element(p, before, depth+1)
 			before = e.from
+			p.memo.length = len(v.items)
 		} else {
 			e, err = p.value(depth + 1)
 		}
