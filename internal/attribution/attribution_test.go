@@ -24,6 +24,8 @@ func TestClasses(t *testing.T) {
 		"permission by text":         {tape.Error{Message: "open /etc/x: Permission denied"}, PermissionDenied},
 		"unknown tool":               {tape.Error{Code: "-32601", Message: "Method not found"}, ToolSelection},
 		"unknown tool in MCP":        {tape.Error{Code: "-32602", Message: "Unknown tool: foo"}, ToolSelection},
+		"unknown method, in words":   {tape.Error{Message: "MCP error: Method not found"}, ToolSelection},
+		"another kind of method":     {tape.Error{Message: "Error: payment method not found"}, Unattributed},
 		"invalid params":             {tape.Error{Code: "-32602", Message: "Invalid params"}, ArgsGeneration},
 		"pydantic":                   {tape.Error{Type: "pydantic_core.ValidationError", Message: "1 validation error for T"}, ArgsGeneration},
 		"renamed parameter":          {tape.Error{Type: "TypeError", Message: "f() got an unexpected keyword argument 'q'"}, SchemaMismatch},

@@ -25,7 +25,9 @@ var Rules = []Rule{
 	{
 		Class:   ToolSelection,
 		Codes:   []string{"-32601", "ToolNotFoundError", "NoSuchToolError", "AI_NoSuchToolError", "UnknownToolError", "tool_not_found", "UnknownTool"},
-		Phrases: []string{"unknown tool", "no such tool", "tool not found", "unavailable tool", "is not a valid tool", "tool does not exist", "method not found"},
+		Phrases: []string{"unknown tool", "no such tool", "tool not found", "unavailable tool", "is not a valid tool", "tool does not exist"},
+		// JSON-RPC's own words, which are not those of a payment method that is gone.
+		Pattern: `(?i)(?:^|[:"'(]\s*)method not found\b`,
 	},
 	{
 		Class: ArgsGeneration,

@@ -56,7 +56,7 @@ func shows(sign string, c Content) *Failure {
 			return &Failure{Message: text, Evidence: "result"}
 		}
 	case SignIsError:
-		if v.First("isError", "is_error").Truthy() {
+		if affirmed(v.First("isError", "is_error")) {
 			return &Failure{Message: v.JSON(), Evidence: "result"}
 		}
 	case SignSuccessFalse:
@@ -88,10 +88,22 @@ func failingText(text string) bool {
 	return false
 }
 
+// affirmed reports a value that is truthy and no text for nothing, such as a
+// program writes that turns every value into text.
+func affirmed(v value.Value) bool {
+	if v.Kind() == value.String {
+		switch strings.ToLower(strings.TrimSpace(v.Str())) {
+		case "null", "none", "nil", "undefined", "false", "":
+			return false
+		}
+	}
+	return v.Truthy()
+}
+
 // errorMember is the failure that the member "error" of a result tells of.
 func errorMember(v value.Value) *Failure {
 	e := v.At("error")
-	if !e.Truthy() {
+	if !affirmed(e) {
 		return nil
 	}
 	f := &Failure{Evidence: "result"}
