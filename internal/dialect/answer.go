@@ -101,7 +101,7 @@ func pairsOf(ms []message.Message) []pair {
 	var calls []openCall
 	var out []pair
 	// Calls before first are done with: the search need not look at them.
-	first, replied := 0, false
+	first, replied, turn := 0, false, 0
 	for at := range ms {
 		parts := ms[at].Parts
 		for i := range parts {
@@ -110,11 +110,12 @@ func pairsOf(ms []message.Message) []pair {
 				if replied {
 					// A new turn: what has no id cannot be answered any more.
 					replied = false
+					turn++
 					for j := first; j < len(calls); j++ {
 						calls[j].done = calls[j].done || calls[j].part.ID == ""
 					}
 				}
-				calls = append(calls, openCall{part: p, at: at})
+				calls = append(calls, openCall{part: p, at: at, turn: turn})
 			case message.ToolReply:
 				replied = true
 				next := pair{reply: p, at: -1}
@@ -136,11 +137,12 @@ func pairsOf(ms []message.Message) []pair {
 type openCall struct {
 	part *message.Part
 	at   int
+	turn int
 	done bool
 }
 
-// answered is the open call a reply is to: the last of its id, or without ids
-// the first of its name.
+// answered is the open call a reply is to: the first of its id in the last turn
+// that has the id, or without ids the first of its name.
 func answered(calls []openCall, reply *message.Part) *openCall {
 	var found *openCall
 	for i := range calls {
@@ -148,7 +150,7 @@ func answered(calls []openCall, reply *message.Part) *openCall {
 		switch {
 		case c.done:
 		case reply.ID != "" && c.part.ID != "":
-			if reply.ID == c.part.ID {
+			if reply.ID == c.part.ID && (found == nil || found.turn < c.turn) {
 				found = c
 			}
 		case reply.Name == "" || sameName(reply.Name, c.part.Name):

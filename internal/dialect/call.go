@@ -77,6 +77,8 @@ type Call struct {
 	// Silent marks a span that knows the content of the one model call inside it
 	// without standing for it.
 	Silent bool
+	// Settled is set where the span has been read in its other dialects too.
+	Settled bool
 	// draw is the kind of record where Kind is kindDraw.
 	draw tape.Kind
 	// conventions is set where the GenAI attributes have been read.

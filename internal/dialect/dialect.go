@@ -104,6 +104,9 @@ func readBy(s *Span, i int, kind Kind) Call {
 
 // incomplete reports whether a second dialect on the same span may add to it.
 func (c *Call) incomplete() bool {
+	if c.Settled {
+		return false
+	}
 	switch c.Kind {
 	case KindTool:
 		return c.Tool == "" || c.ID == "" || !c.Args.Present() || !c.Result.Present()

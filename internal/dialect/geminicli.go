@@ -54,10 +54,12 @@ func geminiTool(s *Span, c *Call) {
 	c.ID = realID(s.Str("gen_ai.tool.call_id", "gen_ai.tool.call.id"))
 	c.Description = s.Str("gen_ai.tool.description")
 	c.Args = s.content(jsonText, "gen_ai.input.messages")
+	c.Args.Value = parsed(c.Args.Value)
 	if args, ok := c.Args.Value.Get("args"); ok {
 		c.Args.Value = args
 	}
 	done := s.content(jsonText, "gen_ai.output.messages")
+	done.Value = parsed(done.Value)
 	c.Result = done
 	if done.Value.Kind() != value.Object {
 		return

@@ -26,6 +26,7 @@ func (langSmith) Read(s *Span) Call {
 	case "tool":
 		c.Tool = firstOf(s.Str("gen_ai.serialized.name"), s.Name())
 		args := s.content(pythonText, "gen_ai.prompt", "langfuse.observation.input")
+		args, _ = decodeArgs(args)
 		if args.Value.Only("input") {
 			args = args.changed(args.Value.At("input"))
 			if args.Value.Kind() == value.String {

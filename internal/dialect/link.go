@@ -107,7 +107,7 @@ func requestsOf(m *node, order int) []*request {
 			if p.Type != message.ToolCall || p.Name == "" && p.ID == "" {
 				continue
 			}
-			if p.ID != "" && slices.ContainsFunc(out, func(q *request) bool { return q.ID == p.ID && q.Name == p.Name }) {
+			if p.ID != "" && slices.ContainsFunc(out, func(q *request) bool { return q.repeats(&p) }) {
 				continue
 			}
 			out = append(out, &request{Part: p, model: m, order: order, index: len(out)})
@@ -116,12 +116,24 @@ func requestsOf(m *node, order int) []*request {
 	return out
 }
 
-// assign finds the request of each tool call: by id, then by name and
-// arguments, then by whatever of both is known. Ids repeat, so of several the
+// repeats reports whether an answer lists the same call a second time. Ids alone
+// do not tell: some models give one to several calls.
+func (q *request) repeats(p *message.Part) bool {
+	return q.ID == p.ID && q.Name == p.Name && (hollow(q.Args) || hollow(p.Args) || equal(argsOf(q.Part).Value, argsOf(*p).Value))
+}
+
+// sameID is the rule that the id decides.
+func sameID(n *node, q *request) bool { return n.call.ID != "" && n.call.ID == q.ID }
+
+// assign finds the request of each tool call: by id, name and arguments, by id,
+// by name and arguments, then by whatever of these is known. Ids repeat, so of several the
 // request of the latest model call before the tool is taken.
 func (r *run) assign(tools []*node) {
 	rules := []func(n *node, q *request) bool{
-		func(n *node, q *request) bool { return n.call.ID != "" && n.call.ID == q.ID },
+		func(n *node, q *request) bool {
+			return n.call.ID != "" && n.call.ID == q.ID && sameName(n.call.Tool, q.Name) && sameArgs(n.call.Args, argsOf(q.Part))
+		},
+		sameID,
 		func(n *node, q *request) bool {
 			return (n.call.ID == "" || q.ID == "") && sameName(n.call.Tool, q.Name) && n.call.Args.Present() && equal(n.call.Args.Value, q.Args)
 		},
@@ -153,7 +165,7 @@ func (r *run) assign(tools []*node) {
 			continue
 		}
 		for _, q := range r.requests {
-			if q.taken == nil && rules[0](n, q) {
+			if q.taken == nil && sameID(n, q) {
 				q.taken, n.asked = n, q
 				break
 			}

@@ -148,13 +148,39 @@ func attachByCall(groups []*group, sessions map[string][]Log) {
 	for _, logs := range byCall {
 		slices.SortStableFunc(logs, compareLogs)
 	}
+	bySpan := map[string][]*Span{}
 	for _, g := range groups {
 		for i := range g.spans {
 			if s := &g.spans[i]; s.toolCall {
-				s.Logs = append(s.Logs, byCall[s.Str("call_id")]...)
+				bySpan[s.Str("call_id")] = append(bySpan[s.Str("call_id")], s)
 			}
 		}
 	}
+	for id, spans := range bySpan {
+		for _, l := range byCall[id] {
+			s := nearest(spans, &l)
+			s.Logs = append(s.Logs, l)
+		}
+	}
+}
+
+// nearest is the span of several with one call id that a log record is about: of
+// those of its tool the one that ended nearest to it.
+func nearest(spans []*Span, l *Log) *Span {
+	name := attrText(l.Attrs, "tool_name")
+	distance := func(s *Span) (otherTool bool, nanos int64) {
+		nanos = int64(s.EndTimestamp()) - l.Nanos
+		return name != "" && s.Str("tool_name") != name, max(nanos, -nanos)
+	}
+	best := spans[0]
+	for _, s := range spans[1:] {
+		other, nanos := distance(s)
+		bestOther, bestNanos := distance(best)
+		if bestOther && !other || bestOther == other && nanos < bestNanos {
+			best = s
+		}
+	}
+	return best
 }
 
 // holdsLogs reports whether have contains logs in a row.

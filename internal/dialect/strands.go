@@ -81,6 +81,7 @@ func (strands) Read(s *Span) Call {
 // what was said to them: they go back to where their calls are answered. Where
 // that leaves one without a place, the request is not known.
 func (c *Call) dual(s *Span) {
+	c.Settled = true
 	o := openInference{}.Read(s)
 	if args, _ := decodeArgs(s.content(jsonText, "tool.parameters")); args.Present() {
 		// Of arguments with a member text the input is that text alone.
