@@ -57,7 +57,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(to+".part", program, 0o700); err != nil { //nolint:gosec // a program must be executable
+	if err := os.WriteFile(to+".part", program, 0o700); err != nil {
 		return err
 	}
 	return os.Rename(to+".part", to)

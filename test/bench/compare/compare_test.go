@@ -147,7 +147,7 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 func TestACollectorThatEndsIsReported(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "broken")
-	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho no such exporter >&2\nexit 3\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho no such exporter >&2\nexit 3\n"), 0o700))
 	began := time.Now()
 	_, err := measure(context.Background(), trial{system: systems[0], program: program}, dir, load.Light(1, seed))
 	require.ErrorIs(t, err, errEnded)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/encoding/gzip"
+
 	"github.com/tapedeck/tapedeck/test/bench/load"
 )
 
@@ -32,12 +34,17 @@ func main() {
 	flag.BoolVar(&o.gzip, "gzip", false, "compress requests")
 	only := flag.String("only", "", "compare these collectors alone, by name, with commas between")
 	flag.Parse()
+	// The sender works on the same cores as what is measured.
+	if err := gzip.SetLevel(1); err != nil {
+		panic(err) // 1 is a level
+	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := run(ctx, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
 	}

@@ -98,16 +98,16 @@ func (r *lightRun) kind() (name string, kind uint64, failed string, attrs func([
 			dst = stringAttr(dst, spanAttributes, "gen_ai.provider.name", "openai")
 			dst = stringAttr(dst, spanAttributes, "gen_ai.request.model", "gpt-4o")
 			dst = stringAttr(dst, spanAttributes, "gen_ai.response.id", fmt.Sprintf("chatcmpl-%016x", d.Uint64()))
-			dst = intAttr(dst, spanAttributes, "gen_ai.usage.input_tokens", uint64(d.IntN(20_000)))
-			return intAttr(dst, spanAttributes, "gen_ai.usage.output_tokens", uint64(d.IntN(2_000)))
+			dst = intAttr(dst, "gen_ai.usage.input_tokens", uint64(d.IntN(20_000)))
+			return intAttr(dst, "gen_ai.usage.output_tokens", uint64(d.IntN(2_000)))
 		}, "gen_ai.agent.description"
 	default:
 		return "POST", kindClient, "", func(dst []byte) []byte {
 			dst = stringAttr(dst, spanAttributes, "http.request.method", "POST")
 			dst = stringAttr(dst, spanAttributes, "server.address", "api.example.com")
-			dst = intAttr(dst, spanAttributes, "server.port", 443)
+			dst = intAttr(dst, "server.port", 443)
 			dst = stringAttr(dst, spanAttributes, "url.full", "https://api.example.com/v1/chat/completions")
-			return intAttr(dst, spanAttributes, "http.response.status_code", 200)
+			return intAttr(dst, "http.response.status_code", 200)
 		}, "user_agent.original"
 	}
 }

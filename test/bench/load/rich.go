@@ -117,7 +117,8 @@ func (r *richRun) call(dst []byte) []byte {
 func (r *richRun) answer(dst []byte, size int) []byte {
 	said := append(r.d.quote([]byte(`{"role":"assistant","parts":[{"type":"text","content":`), r.d.text(size)), `}]`...)
 	dst = r.model(dst, append(slices.Clip(said), `,"finish_reason":"stop"}`...), "stop")
-	r.last = append(said, '}')
+	said = append(said, '}')
+	r.last = said
 	return dst
 }
 
@@ -134,9 +135,9 @@ func (r *richRun) model(dst, output []byte, finish string) []byte {
 		dst = stringAttr(dst, spanAttributes, "gen_ai.tool.definitions", r.tools)
 		dst = stringAttr(dst, spanAttributes, "gen_ai.input.messages", list(r.history))
 		dst = stringAttr(dst, spanAttributes, "gen_ai.output.messages", list(output))
-		dst = listAttr(dst, spanAttributes, "gen_ai.response.finish_reasons", finish)
-		dst = intAttr(dst, spanAttributes, "gen_ai.usage.input_tokens", uint64(len(r.history)/4))
-		return intAttr(dst, spanAttributes, "gen_ai.usage.output_tokens", uint64(len(output)/4))
+		dst = listAttr(dst, "gen_ai.response.finish_reasons", finish)
+		dst = intAttr(dst, "gen_ai.usage.input_tokens", uint64(len(r.history)/4))
+		return intAttr(dst, "gen_ai.usage.output_tokens", uint64(len(output)/4))
 	})
 }
 

@@ -80,16 +80,17 @@ func stringAttr[T text](dst []byte, num protowire.Number, key string, v T) []byt
 	return bytesField(dst, valueString, v)
 }
 
-func intAttr(dst []byte, num protowire.Number, key string, v uint64) []byte {
-	return message(dst, num, func(dst []byte) []byte {
+// intAttr appends an attribute of a span.
+func intAttr(dst []byte, key string, v uint64) []byte {
+	return message(dst, spanAttributes, func(dst []byte) []byte {
 		dst = bytesField(dst, keyValueKey, key)
 		return message(dst, keyValueValue, func(dst []byte) []byte { return varint(dst, valueInt, v) })
 	})
 }
 
-// listAttr appends an attribute that is a list of one text.
-func listAttr(dst []byte, num protowire.Number, key, v string) []byte {
-	return message(dst, num, func(dst []byte) []byte {
+// listAttr appends an attribute of a span that is a list of one text.
+func listAttr(dst []byte, key, v string) []byte {
+	return message(dst, spanAttributes, func(dst []byte) []byte {
 		dst = bytesField(dst, keyValueKey, key)
 		return message(dst, keyValueValue, func(dst []byte) []byte {
 			return message(dst, valueArray, func(dst []byte) []byte {
