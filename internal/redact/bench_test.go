@@ -73,6 +73,14 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		if _, err := New(Config{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkKeySecret(b *testing.B) {
 	names := []string{"gen_ai.usage.input_tokens", "password", "content", "tool_call_id", "db.password", "role"}
 	b.ReportAllocs()

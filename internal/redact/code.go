@@ -3,11 +3,13 @@ package redact
 import "strings"
 
 // plainWords follow a colon or an equals sign in code, documentation and prose:
-// types, states and the small words that begin a sentence.
+// types, states, keywords and the small words that begin a sentence.
 var plainWords = set(strings.Fields(`
 	string str int integer number float bool boolean any object bytes byte dict list map array none null nil undefined
 	true false void self this optional required unknown never secretstr char varchar text type
 	yes no on off ok enabled disabled missing invalid expired failed granted denied found
+	await async new function func lambda typeof yield
+	at by as if when where which used only same one either each every between minimum maximum longer
 	the a an is it its and or of in to for not must should can will was are this that your my with from please see you we`))
 
 // roots begin a path to a value: self.token, os.environ, config.password.

@@ -59,7 +59,7 @@ type Rule struct {
 func (c Config) Validate() error {
 	var errs []error
 	for i, r := range c.Rules {
-		if err := r.check(); err != nil {
+		if _, err := r.compile(); err != nil {
 			errs = append(errs, fmt.Errorf("rules[%d]: %w", i, err))
 		}
 	}
@@ -101,27 +101,28 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (r Rule) check() error {
+// compile checks the rule and returns its expression.
+func (r Rule) compile() (*regexp.Regexp, error) {
 	if !validType(r.Type) {
-		return fmt.Errorf("type: %q is not lower-case letters, digits and _ (1 to %d)", r.Type, maxTypeLen)
+		return nil, fmt.Errorf("type: %q is not lower-case letters, digits and _ (1 to %d)", r.Type, maxTypeLen)
 	}
 	if len(r.Keywords) == 0 {
-		return errors.New("keywords: at least one is needed")
+		return nil, errors.New("keywords: at least one is needed")
 	}
 	for i, k := range r.Keywords {
 		if len(k) < minKeyword {
-			return fmt.Errorf("keywords[%d]: %q is shorter than %d bytes", i, k, minKeyword)
+			return nil, fmt.Errorf("keywords[%d]: %q is shorter than %d bytes", i, k, minKeyword)
 		}
 	}
 	re, err := regexp.Compile(r.Expression)
 	if err != nil {
-		return fmt.Errorf("expression: %w", err)
+		return nil, fmt.Errorf("expression: %w", err)
 	}
 	if re.MatchString("") {
-		return errors.New("expression: matches the empty text")
+		return nil, errors.New("expression: matches the empty text")
 	}
 	if _, ok := validators[r.Validate]; !ok {
-		return fmt.Errorf("validate: no check is named %q", r.Validate)
+		return nil, fmt.Errorf("validate: no check is named %q", r.Validate)
 	}
-	return nil
+	return re, nil
 }

@@ -60,10 +60,18 @@ func email(s string, at, rest int, out []span) []span {
 		return out
 	}
 	// git@host:path and git@host/path name a repository.
-	if s[a:at] == "git" || s[rest:b] == surrogateDomain {
+	if s[a:at] == "git" || s[rest:b] == surrogateDomain || isURLUser(s, a, b) {
 		return out
 	}
 	return append(out, span{start: a, end: b, typ: typeEmail})
+}
+
+// isURLUser reports whether s[a:b] is user@host of a URL.
+func isURLUser(s string, a, b int) bool {
+	if !strings.HasSuffix(s[:a], "://") || strings.HasSuffix(s[:a], "mailto://") {
+		return false
+	}
+	return b == len(s) || s[b] == '/' || s[b] <= ' ' || s[b] == ':' && isDigit(byteAt(s, b+1))
 }
 
 func isLocalByte(c byte) bool {

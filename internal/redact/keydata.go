@@ -125,9 +125,9 @@ var keyRules = []keyRule{
 	},
 	{
 		typ:    "private_key",
-		strong: []string{"private key+", "ssh key", "ssh private", "pem key", "tls key", "ssl key", "pgp key", "gpg key", "private pem"},
-		pos:    []string{"private_key", "privateKey", "PRIVATE-KEY", "privatekey", "ssh_key", "service_account.private_key", "private_key_pem"},
-		neg:    []string{"private_key_id", "private_key_path", "privateKeyFile", "public_key", "private", "ssh_key_name", "private_key_fingerprint"},
+		strong: []string{"private key+", "ssh key", "ssh private", "pem key", "tls key", "ssl key", "pgp key", "gpg key", "private pem", "client key"},
+		pos:    []string{"private_key", "privateKey", "PRIVATE-KEY", "privatekey", "ssh_key", "service_account.private_key", "private_key_pem", "client-key-data"},
+		neg:    []string{"private_key_id", "private_key_path", "privateKeyFile", "public_key", "private", "ssh_key_name", "private_key_fingerprint", "client_key_path"},
 	},
 	{
 		typ:    "access_key",

@@ -131,6 +131,10 @@ func (k *keyedScan) assignment(i int, sep byte) {
 		return
 	}
 	a := end - len(q.name)
+	if q.header && strings.HasSuffix(s[:a], "//") {
+		// The user of a URL; see urlPasswords.
+		return
+	}
 	q.at = a
 	q.query = sep == '=' && !q.quoted && a > 0 && (s[a-1] == '?' || s[a-1] == '&' || s[a-1] == ';')
 	q.value = skipBlanks(s, q.value)

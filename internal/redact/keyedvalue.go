@@ -16,7 +16,7 @@ func (k *keyedScan) take(q pair) {
 	}
 	if a, b, ok := quotedValue(s, i); ok {
 		switch v := s[a:b]; {
-		case v == "" || !q.quoted && isVariable(v):
+		case v == "" || !q.quoted && isVariable(withoutScheme(v)):
 		case q.typ == typeDir && isFilePath(v):
 			k.done = b
 		default:
@@ -90,7 +90,15 @@ func trimEscapes(s string, a, b int) int {
 }
 
 // schemes are the words that stand before the credentials in a header.
-var schemes = set([]string{"bearer", "basic", "token", "apikey", "api-key", "key", "negotiate", "ntlm"})
+var schemes = set([]string{"bearer", "basic", "token", "apikey", "api-key", "key", "negotiate", "ntlm", "bot"})
+
+// withoutScheme is what follows the scheme in a header.
+func withoutScheme(v string) string {
+	if scheme, rest, ok := strings.Cut(v, " "); ok && schemes[strings.ToLower(scheme)] {
+		return rest
+	}
+	return v
+}
 
 // listSchemes are followed by a list of parameters up to the end of the line.
 var listSchemes = set([]string{"digest", "aws4-hmac-sha256", "hawk", "oauth", "signature", "scram-sha-256"})

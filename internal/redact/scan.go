@@ -87,12 +87,9 @@ func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error
 		if off[r.Type] {
 			continue
 		}
-		if err := r.check(); err != nil {
-			return nil, fmt.Errorf("values[%d]: %w", i, err)
-		}
-		re, err := regexp.Compile(r.Expression)
+		re, err := r.compile()
 		if err != nil {
-			return nil, fmt.Errorf("values[%d]: expression: %w", i, err)
+			return nil, fmt.Errorf("values[%d]: %w", i, err)
 		}
 		for _, k := range r.Keywords {
 			sc.add(keyword{text: k, at: rarest(k), rule: len(sc.rules)})

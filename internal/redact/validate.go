@@ -129,12 +129,15 @@ func basicCredentials(s string) bool {
 const maxVariable = 64
 
 // isVariable reports whether s stands for a value instead of being one: $NAME,
-// ${name}, $(command), {{ name }}, <name>, %s.
+// ${name}, $(command), ${{ name }}, {{ name }}, <name>, %s, $1, ?.
 func isVariable(s string) bool {
+	if s == "?" {
+		return true
+	}
 	if len(s) < 2 || len(s) > maxVariable {
 		return false
 	}
-	for _, q := range [...][2]string{{"${", "}"}, {"$(", ")"}, {"{{", "}}"}, {"{", "}"}, {"<", ">"}} {
+	for _, q := range [...][2]string{{"${{", "}}"}, {"${", "}"}, {"$(", ")"}, {"{{", "}}"}, {"{", "}"}, {"<", ">"}} {
 		if len(s) > len(q[0])+len(q[1]) && strings.HasPrefix(s, q[0]) && strings.HasSuffix(s, q[1]) {
 			inside := strings.TrimSpace(s[len(q[0]) : len(s)-len(q[1])])
 			return inside != "" && !strings.ContainsAny(inside, "\"'`=:;&<>{}")
@@ -143,8 +146,8 @@ func isVariable(s string) bool {
 	if s[0] == '%' && len(s) <= len("%+v") {
 		return true
 	}
-	if s[0] != '$' {
-		return false
+	if s[0] != '$' || digitsEnd(s, 1) == len(s) {
+		return s[0] == '$'
 	}
 	for i := 1; i < len(s); i++ {
 		if s[i] != '_' && (s[i] < 'A' || s[i] > 'Z') && (i == 1 || !isDigit(s[i])) {
@@ -162,7 +165,7 @@ func beginsVariable(s string) bool {
 	}
 	s = s[:min(len(s), maxVariable)]
 	end := strings.IndexAny(s, "})")
-	if end > 0 && s[:2] == "{{" {
+	if end > 0 && (s[:2] == "{{" || strings.HasPrefix(s, "${{")) {
 		end++
 	}
 	return end > 0 && end < len(s) && isVariable(s[:end+1])
