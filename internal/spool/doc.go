@@ -47,13 +47,13 @@
 //	12  kind uint32: 0 records, 1 copies (made by compaction), 2 marks
 //	16  number uint64
 //	24  created int64, Unix nanoseconds
-//	32  salt uint64, random
-//	40  zero
+//	32  salt uint32, random
+//	36  zero
 //	60  checksum of the 60 bytes before
 //
 // Records follow, each on a border of 16 bytes, the gap filled with zeros:
 //
-//	 0  magic "tRec"
+//	 0  magic "tRec", written over with "tVoi" or "tDed", see below
 //	 4  checksum of bytes 8 to 64, begun with the salt
 //	 8  body length uint32: extra and payload
 //	12  checksum of the body
@@ -70,14 +70,19 @@
 //
 // The salt keeps a payload that looks like records, or a disk block left by an
 // older file, from being taken for one when damage forces a search. A batch
-// larger than a segment gets a segment of its own size. A copy has the LSN of
-// its original; where both are found they are one record.
+// larger than a segment gets a segment of its own size.
+//
+// A copy has the LSN of its original; where both are found they are one record,
+// which is gone if one of the two was freed. As soon as one of them holds, the
+// other is removed with its file or becomes void: "tVoi". "tDed" says that a
+// record was freed when the marks file could not take note of it; writing over
+// needs no room, so that a full disk keeps no promise from being held.
 //
 // # Marks files
 //
-// There is one marks file: the latest (an older one is left only by a kill
-// between writing the new and removing the old). After a header like that of a
-// segment come entries on borders of 8 bytes:
+// One marks file holds: the latest that is complete. Another is left only by a
+// kill between writing the new one and removing the old. After a header like
+// that of a segment come entries on borders of 8 bytes:
 //
 //	 0  magic "tMrk"
 //	 4  checksum of bytes 8 to the end of the body, begun with the salt
@@ -91,11 +96,13 @@
 //	1 mark      id, then the caller's bytes; the latest for an id holds
 //	2 unmark    ids
 //	3 freed     segment number uint64, then cells
-//	4 void      the same: these copies, or originals, do not count
-//	5 segments  next number uint64, then the number of each that is held
+//	4 segments  next number uint64, then the number of each that is held, or
+//	            zero if they are more than 8192
 //
 // A cell is 64 bytes of a segment. A record is named by the cell in which it
 // begins, as no two begin in one. Cells ascend and are written as the unsigned
-// varint distance to the one before. A marks file is rewritten when it has
-// doubled: entries 5, 3 and 4 for all segments, then the marks that hold.
+// varint distance to the one before. A marks file that has doubled is replaced
+// by a new one: the marks that hold, entry 3 for all segments, and then entry 4,
+// without which a file is not complete. A segment with a number below
+// its next number that it does not name was deleted.
 package spool

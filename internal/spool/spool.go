@@ -2,6 +2,9 @@ package spool
 
 import (
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -71,13 +74,12 @@ type Config struct {
 	// Directory holds the files; it is made, with mode 0700, if it is missing.
 	// When empty, all is held in memory and nothing survives Close.
 	Directory string
-	// MaxBytes bounds the files, or the memory in their place, and is at most
-	// 32 GiB times SegmentBytes / 32 MiB. The last eighth, or less if a segment
-	// is smaller, is kept for compaction.
+	// MaxBytes bounds the files, or the memory in their place: from 64 KiB to
+	// 32 GiB. Room for one segment of it is kept for compaction and marks.
 	MaxBytes int64
-	// SegmentBytes is the size at which a new segment is begun, lowered to an
-	// eighth of MaxBytes if it is more.
-	SegmentBytes int
+	// SegmentBytes is the size at which a new segment is begun: at least 4 KiB,
+	// and lowered to an eighth of MaxBytes if it is more.
+	SegmentBytes int64
 	// CompactBytes are held before compaction copies anything. Half of MaxBytes
 	// when zero.
 	CompactBytes int64
@@ -100,3 +102,93 @@ type Config struct {
 	// or Close. Without it nothing is moved.
 	OnMove func(id ID, old, now Position) bool
 }
+
+// Bounds of the configuration. Half of the positions are left for segments that
+// were not filled.
+const (
+	minMaxBytes     = 64 << 10
+	maxMaxBytes     = addressSpace / 2
+	minSegmentBytes = 4 << 10
+)
+
+// Spool is a log of records and marks. It is safe for concurrent use.
+type Spool struct {
+	cfg Config
+	st  storage
+
+	// Locks are taken in the order in which they stand here.
+
+	// moving serialises compaction, which writes to copies.
+	moving sync.Mutex
+	copies *segment
+	// appending serialises Append, which writes to head.
+	appending sync.Mutex
+	head      *segment
+
+	marks marks
+
+	// mu guards what follows, and the segments. No file is touched under it.
+	mu    sync.Mutex
+	table table
+	// held are the numbers of the segments in the table or about to be.
+	held       map[uint64]struct{}
+	nextNumber uint64
+	// total is the size of all files, with what is about to be written; markLive
+	// of it will be written anew when the marks file is next replaced.
+	total, markLive int64
+	// live are the bytes of total in records that were not freed.
+	live int64
+	// doomed segments are to be removed once the lock is free.
+	doomed []*segment
+	// fruitless is the garbage that the last compaction could not remove.
+	fruitless int64
+	// unlisted says that files came or went since the directory was synced.
+	unlisted bool
+	closed   bool
+	stats    Stats
+
+	lsn    atomic.Uint64
+	worker worker
+}
+
+// check fills in defaults and tells what is out of bounds.
+func (c *Config) check() error {
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.SegmentBytes == 0 {
+		c.SegmentBytes = DefaultSegmentBytes
+	}
+	if c.CompactBytes == 0 {
+		c.CompactBytes = c.MaxBytes / 2
+	}
+	switch {
+	case c.MaxBytes < minMaxBytes || c.MaxBytes > maxMaxBytes:
+		return fmt.Errorf("spool: MaxBytes %d is not between %d and %d", c.MaxBytes, minMaxBytes, int64(maxMaxBytes))
+	case c.SegmentBytes < minSegmentBytes:
+		return fmt.Errorf("spool: SegmentBytes %d is below %d", c.SegmentBytes, minSegmentBytes)
+	case c.CompactBytes < 0:
+		return fmt.Errorf("spool: CompactBytes %d is negative", c.CompactBytes)
+	case c.SyncInterval < 0:
+		return fmt.Errorf("spool: SyncInterval %s is negative", c.SyncInterval)
+	}
+	c.SegmentBytes = min(c.SegmentBytes, c.MaxBytes/8) / cellSize * cellSize
+	return nil
+}
+
+// Stats tells what the spool holds.
+func (s *Spool) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	st.Bytes, st.Limit, st.LiveBytes = s.total, s.limit(), s.live
+	for g := range s.table.all {
+		st.Segments++
+		st.Records += g.liveRecords
+	}
+	return st
+}
+
+// limit is what Append may let total grow to: a segment's size is left for
+// copies, and what the next marks file will take.
+func (s *Spool) limit() int64 { return s.cfg.MaxBytes - s.cfg.SegmentBytes - s.markLive }

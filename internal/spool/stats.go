@@ -11,7 +11,7 @@ type Stats struct {
 	Records, Marks int64
 	Segments       int
 
-	// Damage counts what was found unreadable, by Open, Read and compaction.
+	// Damage counts what was found unreadable, by Open and Read.
 	Damage Damage
 	// Moved counts records copied by compaction.
 	Moved int64

@@ -1,0 +1,349 @@
+package spool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// model is what a spool must hold: the simplest thing that does the same. It
+// drives one spool and, through kills, the next on the same disk.
+type model struct {
+	t    *testing.T
+	rnd  *rand.Rand
+	disk *crashDisk
+	cfg  Config
+	s    *Spool
+
+	held  map[uint64]*held // by LSN
+	at    map[Position]*held
+	marks map[ID][]byte
+	// what an interrupted call was about: either way is right after it.
+	maybeFreed map[uint64]bool
+	maybeMark  map[ID][]byte // nil for unmarked
+	appending  []Record
+	// synced are those that a sync had reached, freedSynced freed before it.
+	last     uint64
+	lost     map[uint64]bool
+	anyOrder bool
+}
+
+type held struct {
+	rec    Record
+	freed  bool
+	synced bool
+}
+
+func newModel(t *testing.T, seed uint64) *model {
+	m := &model{
+		t: t, rnd: rand.New(rand.NewPCG(seed, 1)), disk: newCrashDisk(),
+		held: map[uint64]*held{}, marks: map[ID][]byte{},
+		maybeFreed: map[uint64]bool{}, maybeMark: map[ID][]byte{},
+	}
+	m.cfg = Config{MaxBytes: 64 << 10, SegmentBytes: 4 << 10, CompactBytes: 16 << 10}
+	return m
+}
+
+func (m *model) id() ID { return ID{byte(m.rnd.IntN(8)), 1} }
+
+func (m *model) bytes(most int) []byte {
+	b := make([]byte, m.rnd.IntN(most))
+	for i := range b {
+		b[i] = byte(m.rnd.Uint32())
+	}
+	return b
+}
+
+// open opens the spool and compares what it tells with what must be there. It
+// answers an error only if the disk was stopped meanwhile.
+func (m *model) open() error {
+	m.at = map[Position]*held{}
+	cfg := m.cfg
+	marks := map[ID][]byte{}
+	cfg.OnMark = func(id ID, mark []byte) { marks[id] = slices.Clone(mark) }
+	found := map[uint64]bool{}
+	before := uint64(0)
+	cfg.OnRecord = func(r *Record) bool {
+		require.Less(m.t, before, r.LSN, "records come in the order of their LSN, each once")
+		before = r.LSN
+		h := m.held[r.LSN]
+		if h == nil {
+			h = m.adopt(r)
+		}
+		require.NotNil(m.t, h, "record %d was never given to the spool", r.LSN)
+		require.False(m.t, h.freed && !m.maybeFreed[r.LSN], "record %d was freed", r.LSN)
+		require.Equal(m.t, h.rec.ID, r.ID)
+		require.Equal(m.t, [6]int64{int64(h.rec.Kind), int64(h.rec.Flags), int64(h.rec.Spans), int64(h.rec.Logs), h.rec.Arrived, int64(len(h.rec.Extra))},
+			[6]int64{int64(r.Kind), int64(r.Flags), int64(r.Spans), int64(r.Logs), r.Arrived, int64(len(r.Extra))})
+		require.True(m.t, bytes.Equal(h.rec.Extra, r.Extra))
+		require.NotContains(m.t, m.at, r.Pos)
+		h.rec.Pos, h.freed = r.Pos, false
+		m.at[r.Pos] = h
+		found[r.LSN] = true
+		return true
+	}
+	cfg.OnMove = m.onMove
+	s, err := openOn(m.disk, cfg)
+	if err != nil {
+		require.ErrorIs(m.t, err, errKilled)
+		return err
+	}
+	m.s = s
+	for lsn, h := range m.held {
+		if !found[lsn] {
+			require.True(m.t, h.freed || m.maybeFreed[lsn] || m.lost[lsn], "record %d is missing", lsn)
+			delete(m.held, lsn)
+		}
+	}
+	for id, mark := range m.maybeMark {
+		got, ok := marks[id]
+		if ok == (mark != nil) && bytes.Equal(got, mark) {
+			if ok {
+				m.marks[id] = mark
+			} else {
+				delete(m.marks, id)
+			}
+		}
+	}
+	require.Equal(m.t, len(m.marks), len(marks))
+	for id, mark := range m.marks {
+		require.True(m.t, bytes.Equal(mark, marks[id]), "mark of %x", id)
+	}
+	clear(m.maybeFreed)
+	clear(m.maybeMark)
+	clear(m.lost)
+	m.appending = nil
+	return nil
+}
+
+// adopt takes in a record of the batch whose Append did not return.
+func (m *model) adopt(r *Record) *held {
+	for i := range m.appending {
+		if a := &m.appending[i]; a.Arrived == r.Arrived {
+			h := &held{rec: *a}
+			m.held[r.LSN] = h
+			return h
+		}
+	}
+	return nil
+}
+
+func (m *model) onMove(id ID, old, now Position) bool {
+	h := m.at[old]
+	if h == nil || m.rnd.IntN(4) == 0 {
+		return false
+	}
+	require.Equal(m.t, h.rec.ID, id)
+	require.NotContains(m.t, m.at, now)
+	delete(m.at, old)
+	m.at[now] = h
+	h.rec.Pos = now
+	if m.rnd.IntN(5) == 0 {
+		m.free([]*held{h})
+	}
+	return true
+}
+
+func (m *model) free(hs []*held) {
+	var positions []Position
+	for _, h := range hs {
+		positions = append(positions, h.rec.Pos)
+		h.freed = true
+		m.maybeFreed[h.rec.LSN] = true
+		delete(m.at, h.rec.Pos)
+	}
+	m.s.Free(positions...)
+	if m.dead() {
+		return
+	}
+	for _, h := range hs {
+		delete(m.maybeFreed, h.rec.LSN)
+	}
+}
+
+func (m *model) dead() bool {
+	m.disk.mu.Lock()
+	defer m.disk.mu.Unlock()
+	return m.disk.dead
+}
+
+// live are some of the records that are held, in no order but the same for the
+// same seed.
+func (m *model) some(n int) []*held {
+	var lsns []uint64
+	for lsn, h := range m.held {
+		if !h.freed {
+			lsns = append(lsns, lsn)
+		}
+	}
+	slices.Sort(lsns)
+	m.rnd.Shuffle(len(lsns), func(i, j int) { lsns[i], lsns[j] = lsns[j], lsns[i] })
+	var hs []*held
+	for _, lsn := range lsns[:min(n, len(lsns))] {
+		hs = append(hs, m.held[lsn])
+	}
+	return hs
+}
+
+// do runs one random operation.
+func (m *model) do() {
+	var err error
+	switch n := m.rnd.IntN(100); {
+	case n < 40:
+		err = m.append()
+	case n < 65:
+		m.free(m.some(1 + m.rnd.IntN(8)))
+	case n < 77:
+		id, mark := m.id(), m.bytes(300)
+		m.maybeMark[id] = mark
+		if err = m.s.Mark(id, mark); err == nil {
+			m.marks[id] = mark
+		}
+		if !m.dead() {
+			delete(m.maybeMark, id)
+		}
+	case n < 82:
+		id := m.id()
+		m.maybeMark[id] = nil
+		if err = m.s.Unmark(id); err == nil {
+			delete(m.marks, id)
+		}
+		if !m.dead() {
+			delete(m.maybeMark, id)
+		}
+	case n < 88:
+		m.read(m.some(20))
+	case n < 94:
+		err = m.s.Compact()
+	case n < 98:
+		m.s.tidy()
+	default:
+		err = m.s.Sync()
+	}
+	if err != nil && !m.dead() {
+		require.ErrorIs(m.t, err, ErrFull)
+	}
+	require.LessOrEqual(m.t, m.s.Stats().Bytes, m.cfg.MaxBytes)
+}
+
+func (m *model) append() error {
+	recs := make([]Record, 1+m.rnd.IntN(6))
+	for i := range recs {
+		most := 400
+		if m.rnd.IntN(40) == 0 {
+			most = 9000
+		}
+		recs[i] = Record{
+			ID: m.id(), Kind: uint8(m.rnd.Uint32()), Flags: uint16(m.rnd.Uint32()),
+			Spans: m.rnd.Uint32(), Logs: m.rnd.Uint32(), Arrived: m.rnd.Int64(),
+			Extra: m.bytes(40), Payload: m.bytes(most),
+		}
+	}
+	m.appending = recs
+	if err := m.s.Append(recs); err != nil {
+		return err
+	}
+	m.appending = nil
+	for i := range recs {
+		require.Greater(m.t, recs[i].LSN, m.last)
+		m.last = recs[i].LSN
+		require.NotContains(m.t, m.at, recs[i].Pos)
+		h := &held{rec: recs[i]}
+		m.held[recs[i].LSN] = h
+		m.at[recs[i].Pos] = h
+	}
+	return nil
+}
+
+func (m *model) read(hs []*held) {
+	slices.SortFunc(hs, func(a, b *held) int { return int(a.rec.LSN) - int(b.rec.LSN) })
+	var positions []Position
+	for _, h := range hs {
+		positions = append(positions, h.rec.Pos)
+	}
+	next := 0
+	lost, err := m.s.Read(positions, func(i int, r *Record) error {
+		require.Equal(m.t, next, i)
+		next++
+		require.Equal(m.t, hs[i].rec.LSN, r.LSN)
+		require.Equal(m.t, hs[i].rec.Pos, r.Pos)
+		require.True(m.t, bytes.Equal(hs[i].rec.Payload, r.Payload))
+		require.True(m.t, bytes.Equal(hs[i].rec.Extra, r.Extra))
+		return nil
+	})
+	require.NoError(m.t, err)
+	require.Zero(m.t, lost)
+	require.Equal(m.t, len(hs), next)
+}
+
+// check compares the counts and the file sizes.
+func (m *model) check() {
+	st := m.s.Stats()
+	live := 0
+	for _, h := range m.held {
+		if !h.freed {
+			live++
+		}
+	}
+	require.EqualValues(m.t, live, st.Records)
+	require.EqualValues(m.t, len(m.marks), st.Marks)
+	var size, liveBytes int64
+	for _, f := range m.disk.files {
+		size += int64(len(f.data))
+	}
+	require.Equal(m.t, size, st.Bytes)
+	for g := range m.s.table.all {
+		was := g.liveBytes
+		liveBytes += was
+		g.recount()
+		require.Equal(m.t, was, g.liveBytes)
+	}
+	require.Equal(m.t, liveBytes, st.LiveBytes)
+}
+
+func TestRandomOperationsMatchTheModelAcrossRestarts(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			m := newModel(t, seed)
+			for range 12 {
+				require.NoError(t, m.open())
+				m.check()
+				for range 150 {
+					m.do()
+				}
+				m.read(m.some(1 << 20))
+				m.check()
+				if m.rnd.IntN(2) == 0 {
+					require.NoError(t, m.s.Close())
+				}
+			}
+		})
+	}
+}
+
+func TestKillAtAnyStepLosesNothingAndBringsNothingBack(t *testing.T) {
+	for seed := range uint64(300) {
+		m := newModel(t, seed)
+		for range 8 {
+			if errors.Is(m.open(), errKilled) {
+				m.disk.restart()
+				require.NoError(t, m.open())
+			}
+			m.disk.killAt, m.disk.tear = m.disk.steps+1+m.rnd.IntN(120), m.rnd.Float64()
+			for !m.dead() {
+				m.do()
+			}
+			m.disk.restart()
+			// Some of the time the next start is killed as well.
+			if m.rnd.IntN(2) == 0 {
+				m.disk.killAt = 1 + m.rnd.IntN(12)
+			}
+		}
+	}
+}
