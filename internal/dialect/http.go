@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"net/http"
 	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -8,7 +9,7 @@ import (
 
 // httpSignals takes the protocol's word from the HTTP requests inside a call:
 // the status that a failed call ended with becomes its code, and a call of
-// which nothing else is known failed if its last request was answered 5xx. A
+// which nothing else is known failed if its last request was not served. A
 // request that failed before another inside the same call was retried, and a
 // call with a good answer has got over whatever its requests met.
 func (r *run) httpSignals() {
@@ -35,13 +36,23 @@ func (r *run) httpSignals() {
 				f.Code = strconv.Itoa(status)
 				call.fail = &f
 			}
-		case status >= 500 && call.silent():
+		case unserved(status) && call.silent():
 			call.fail = &Failure{
 				Code: strconv.Itoa(status), Evidence: "child",
 				Message: firstOf(firstLine(request.Status().Message()), "HTTP "+strconv.Itoa(status)),
 			}
 		}
 	}
+}
+
+// unserved tells the answers of a server that did not do what it was asked for.
+// Others below 500, such as 404 and 409, may be what the call wanted to know.
+func unserved(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= 500
 }
 
 // caller is the tool or model call a request was made in, also by a part of it.
