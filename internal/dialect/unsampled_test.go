@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -79,8 +80,9 @@ func TestALostToolNameComesFromTheRequest(t *testing.T) {
 func TestTheDocumentedDialectsAreThose(t *testing.T) {
 	page, err := os.ReadFile("../../docs/dialects.md")
 	require.NoError(t, err)
+	first, _, _ := strings.Cut(string(page), "## Versions and forms")
 	var documented, have []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` ").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` ").FindAllStringSubmatch(first, -1) {
 		documented = append(documented, row[1])
 	}
 	for _, d := range dialects {
@@ -89,4 +91,27 @@ func TestTheDocumentedDialectsAreThose(t *testing.T) {
 		}
 	}
 	assert.Equal(t, have, documented)
+}
+
+// The page names the recording of each form, and its table no other.
+func TestTheDocumentedRecordingsAreThose(t *testing.T) {
+	page, err := os.ReadFile("../../docs/dialects.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(page), "| versions and forms |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	families := regexp.MustCompile("`([a-z0-9_]+)\\*`").FindAllStringSubmatch(table, -1)
+	for _, c := range recordings(t) {
+		name := strings.TrimSuffix(c.Name, " without logs")
+		named := strings.Contains(table, "`"+name+"`") || slices.ContainsFunc(families, func(f []string) bool { return strings.HasPrefix(name, f[1]) })
+		assert.True(t, named, name)
+	}
+	for _, row := range strings.Split(table, "\n") {
+		cells := strings.Split(row, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(cells[3], -1) {
+			assert.FileExists(t, "testdata/golden/"+m[1]+".jsonl")
+		}
+	}
 }
