@@ -21,7 +21,7 @@ func (a *app) doctorCmd() *cobra.Command {
 is left, why something is missing, and the switch of the instrumentation that
 would have kept it. The argument is a file, - for standard input, or a trace id,
 which is looked up with --server or --store. Exit code 1 when a strict replay
-would meet a gap.`,
+would meet a gap, or calls may be missing on the tape altogether.`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
 			options, err := doctorOptions(kinds, failExpired)
