@@ -1,6 +1,9 @@
 package spool
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // copyBatch is how many bytes compaction copies with one write.
 const copyBatch = 1 << 20
@@ -188,7 +191,8 @@ func (m *mover) copy(buf []byte) error {
 	if m.s.cfg.SyncInterval == 0 {
 		return nil
 	}
-	if err := g.file.Sync(); err != nil {
+	// Only then can the original go.
+	if err := errors.Join(g.file.Sync(), m.s.syncNames()); err != nil {
 		return fmt.Errorf("spool: %s: %w", g.name, err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package spool
 import (
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -31,7 +32,6 @@ type crashDisk struct {
 	badFrom     int64 // reads of badName that touch [badFrom, badTo) fail
 	badTo       int64
 	badName     string
-	syncs       int
 	failingSync bool
 }
 
@@ -94,14 +94,7 @@ func (d *crashDisk) losePower(rnd *rand.Rand) {
 		f.data, f.synced = kept, append([]byte(nil), kept...)
 	}
 	d.files = files
-	d.list2()
-}
-
-func (d *crashDisk) list2() {
-	d.listed = map[string]*crashFile{}
-	for name, f := range d.files {
-		d.listed[name] = f
-	}
+	d.listed = maps.Clone(files)
 }
 
 func (d *crashDisk) create(name string) (file, error) {
@@ -165,7 +158,7 @@ func (d *crashDisk) sync() error {
 	if d.dead {
 		return errKilled
 	}
-	d.list2()
+	d.listed = maps.Clone(d.files)
 	return nil
 }
 
@@ -197,14 +190,22 @@ func (f *crashFile) WriteAt(p []byte, off int64) (int, error) {
 		p = p[:int(float64(len(p))*f.d.tear)]
 	case err != nil:
 		return 0, err
-	case f.d.limited && f.d.room < int64(len(p)):
-		p, err = p[:f.d.room], syscall.ENOSPC
 	}
-	if f.d.limited {
-		f.d.room -= int64(len(p))
+	// A hole left before the write takes no room.
+	if grow := min(int64(len(p)), off+int64(len(p))-int64(len(f.data))); grow > 0 {
+		if f.d.limited && grow > f.d.room {
+			p, err = p[:int64(len(p))-grow+f.d.room], syscall.ENOSPC
+			grow = f.d.room
+		}
+		if f.d.limited {
+			f.d.room -= grow
+		}
 	}
-	if grow := off + int64(len(p)) - int64(len(f.data)); grow > 0 {
-		f.data = append(f.data, make([]byte, grow)...)
+	if end := int(off) + len(p); len(p) > 0 && end > len(f.data) {
+		f.data = append(f.data, make([]byte, end-len(f.data))...)
+	}
+	if len(p) == 0 {
+		return 0, err
 	}
 	return copy(f.data[off:], p), err
 }
@@ -231,7 +232,6 @@ func (f *crashFile) Sync() error {
 	if f.d.failingSync {
 		return syscall.EIO
 	}
-	f.d.syncs++
 	f.synced = append([]byte(nil), f.data...)
 	return nil
 }

@@ -27,6 +27,11 @@ func (s *Spool) Free(positions ...Position) {
 		for _, p := range m.freed {
 			lagging = dead.put(p.in.file, p.off) != nil || lagging
 		}
+		s.mu.Lock()
+		for _, p := range m.freed {
+			p.in.dirty = true
+		}
+		s.mu.Unlock()
 	}
 	if lagging {
 		m.behind.Store(true)

@@ -3,13 +3,18 @@ package spool
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
+
+// seeds is for long runs by hand.
+var seeds = flag.Uint64("seeds", 20, "how many random histories each test runs")
 
 // model is what a spool must hold: the simplest thing that does the same. It
 // drives one spool and, through kills, the next on the same disk.
@@ -27,23 +32,26 @@ type model struct {
 	maybeFreed map[uint64]bool
 	maybeMark  map[ID][]byte // nil for unmarked
 	appending  []Record
-	// synced are those that a sync had reached, freedSynced freed before it.
-	last     uint64
-	lost     map[uint64]bool
-	anyOrder bool
+	last       uint64
+
+	// forgetful says that the disk loses power: what was not synced may or may
+	// not be there. markHistory are the marks since the last sync.
+	forgetful   bool
+	markHistory map[ID][][]byte
 }
 
 type held struct {
-	rec    Record
-	freed  bool
-	synced bool
+	rec   Record
+	freed bool
+	// A sync came after the record, and after its end.
+	synced, freedSynced bool
 }
 
 func newModel(t *testing.T, seed uint64) *model {
 	m := &model{
 		t: t, rnd: rand.New(rand.NewPCG(seed, 1)), disk: newCrashDisk(),
 		held: map[uint64]*held{}, marks: map[ID][]byte{},
-		maybeFreed: map[uint64]bool{}, maybeMark: map[ID][]byte{},
+		maybeFreed: map[uint64]bool{}, maybeMark: map[ID][]byte{}, markHistory: map[ID][][]byte{},
 	}
 	m.cfg = Config{MaxBytes: 64 << 10, SegmentBytes: 4 << 10, CompactBytes: 16 << 10}
 	return m
@@ -76,7 +84,11 @@ func (m *model) open() error {
 			h = m.adopt(r)
 		}
 		require.NotNil(m.t, h, "record %d was never given to the spool", r.LSN)
-		require.False(m.t, h.freed && !m.maybeFreed[r.LSN], "record %d was freed", r.LSN)
+		if m.forgetful {
+			require.False(m.t, h.freedSynced, "record %d was freed", r.LSN)
+		} else {
+			require.False(m.t, h.freed && !m.maybeFreed[r.LSN], "record %d was freed", r.LSN)
+		}
 		require.Equal(m.t, h.rec.ID, r.ID)
 		require.Equal(m.t, [6]int64{int64(h.rec.Kind), int64(h.rec.Flags), int64(h.rec.Spans), int64(h.rec.Logs), h.rec.Arrived, int64(len(h.rec.Extra))},
 			[6]int64{int64(r.Kind), int64(r.Flags), int64(r.Spans), int64(r.Logs), r.Arrived, int64(len(r.Extra))})
@@ -96,9 +108,13 @@ func (m *model) open() error {
 	m.s = s
 	for lsn, h := range m.held {
 		if !found[lsn] {
-			require.True(m.t, h.freed || m.maybeFreed[lsn] || m.lost[lsn], "record %d is missing", lsn)
+			require.True(m.t, h.freed || m.maybeFreed[lsn] || m.forgetful && !h.synced, "record %d is missing", lsn)
 			delete(m.held, lsn)
 		}
+	}
+	if m.forgetful {
+		m.last = before
+		m.rememberMarks(marks)
 	}
 	for id, mark := range m.maybeMark {
 		got, ok := marks[id]
@@ -116,8 +132,47 @@ func (m *model) open() error {
 	}
 	clear(m.maybeFreed)
 	clear(m.maybeMark)
-	clear(m.lost)
 	m.appending = nil
+	return nil
+}
+
+// rememberMarks takes over the marks after a loss of power: each must be one of
+// those since the last sync.
+func (m *model) rememberMarks(marks map[ID][]byte) {
+	for i := range byte(8) {
+		id := ID{i, 1}
+		mark, ok := marks[id]
+		require.True(m.t, slices.ContainsFunc(m.markHistory[id], func(b []byte) bool {
+			return ok == (b != nil) && bytes.Equal(b, mark)
+		}) || !ok && m.markHistory[id] == nil, "mark of %x", id)
+	}
+	m.marks = marks
+}
+
+func (m *model) remember(id ID, mark []byte) {
+	if mark != nil {
+		mark = append([]byte{}, mark...)
+	}
+	m.markHistory[id] = append(m.markHistory[id], mark)
+}
+
+// sync makes all survive a loss of power.
+func (m *model) sync() error {
+	if err := m.s.Sync(); err != nil {
+		return err
+	}
+	for _, h := range m.held {
+		h.synced, h.freedSynced = true, h.freed
+	}
+	for i := range byte(8) {
+		id := ID{i, 1}
+		m.markHistory[id] = nil
+		if mark, ok := m.marks[id]; ok {
+			m.remember(id, mark)
+		} else {
+			m.remember(id, nil)
+		}
+	}
 	return nil
 }
 
@@ -201,6 +256,7 @@ func (m *model) do() {
 	case n < 77:
 		id, mark := m.id(), m.bytes(300)
 		m.maybeMark[id] = mark
+		m.remember(id, mark)
 		if err = m.s.Mark(id, mark); err == nil {
 			m.marks[id] = mark
 		}
@@ -210,6 +266,7 @@ func (m *model) do() {
 	case n < 82:
 		id := m.id()
 		m.maybeMark[id] = nil
+		m.remember(id, nil)
 		if err = m.s.Unmark(id); err == nil {
 			delete(m.marks, id)
 		}
@@ -223,7 +280,7 @@ func (m *model) do() {
 	case n < 98:
 		m.s.tidy()
 	default:
-		err = m.s.Sync()
+		err = m.sync()
 	}
 	if err != nil && !m.dead() {
 		require.ErrorIs(m.t, err, ErrFull)
@@ -307,7 +364,7 @@ func (m *model) check() {
 }
 
 func TestRandomOperationsMatchTheModelAcrossRestarts(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range *seeds / 2 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			m := newModel(t, seed)
@@ -328,7 +385,7 @@ func TestRandomOperationsMatchTheModelAcrossRestarts(t *testing.T) {
 }
 
 func TestKillAtAnyStepLosesNothingAndBringsNothingBack(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range *seeds {
 		m := newModel(t, seed)
 		for range 8 {
 			if errors.Is(m.open(), errKilled) {
@@ -344,6 +401,44 @@ func TestKillAtAnyStepLosesNothingAndBringsNothingBack(t *testing.T) {
 			if m.rnd.IntN(2) == 0 {
 				m.disk.killAt = 1 + m.rnd.IntN(12)
 			}
+		}
+	}
+}
+
+func TestKillOnAFullDiskLosesNothingAndBringsNothingBack(t *testing.T) {
+	for seed := range *seeds {
+		m := newModel(t, seed)
+		for range 8 {
+			m.disk.limited = false
+			require.NoError(t, m.open())
+			// Nothing may be left that tells the last number given out.
+			m.last = 0
+			m.disk.killAt, m.disk.tear = m.disk.steps+40+m.rnd.IntN(200), m.rnd.Float64()
+			for !m.dead() {
+				m.do()
+				if m.rnd.IntN(10) == 0 {
+					m.disk.limited, m.disk.room = m.rnd.IntN(3) > 0, m.rnd.Int64N(2000)
+					m.disk.noTruncate = m.rnd.IntN(3) == 0
+				}
+			}
+			m.disk.restart()
+		}
+	}
+}
+
+func TestLossOfPowerKeepsWhatWasSynced(t *testing.T) {
+	for seed := range *seeds {
+		m := newModel(t, seed)
+		m.forgetful = true
+		m.cfg.SyncInterval = time.Hour
+		for range 8 {
+			require.NoError(t, m.open())
+			require.NoError(t, m.sync())
+			m.disk.killAt, m.disk.tear = m.disk.steps+1+m.rnd.IntN(200), m.rnd.Float64()
+			for !m.dead() {
+				m.do()
+			}
+			m.disk.losePower(m.rnd)
 		}
 	}
 }

@@ -65,6 +65,7 @@ func (r *recovery) settle(list []found) group {
 // stays.
 func (r *recovery) avoid(p place, kept *segment) {
 	p.in.void.set(cellOf(p.off))
+	p.in.dirty = true
 	if void.put(p.in.file, p.off) != nil && kept != nil {
 		kept.pins++
 	}

@@ -15,7 +15,10 @@ type segment struct {
 	// capacity is where the segment ends for Append.
 	capacity int64
 
+	// Up to synced is safe from a loss of power, unless something was written
+	// over since: then the segment is dirty.
 	size, synced int64
+	dirty        bool
 	// starts has the cell of every record, live of those that count, and void of
 	// those that no marks file may call freed.
 	starts, live, void bitmap

@@ -63,8 +63,9 @@ type Record struct {
 	// Extra is metadata small enough to be read at a restart for every record.
 	Extra   []byte
 	Payload []byte
-	// Pos and LSN are set by Append. The LSN ascends over all records, never
-	// repeats, also not after a restart, and stays when a record is moved.
+	// Pos and LSN are set by Append. The LSN ascends from record to record and
+	// stays when one is moved. After a restart it goes on above that of every
+	// record and mark there is.
 	Pos Position
 	LSN uint64
 }

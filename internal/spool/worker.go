@@ -107,8 +107,9 @@ func (s *Spool) syncSegments() error {
 	var jobs []job
 	s.mu.Lock()
 	for g := range s.table.all {
-		if g.size > g.synced {
+		if g.size > g.synced || g.dirty {
 			g.readers++
+			g.dirty = false
 			jobs = append(jobs, job{g, g.size})
 		}
 	}
@@ -122,6 +123,8 @@ func (s *Spool) syncSegments() error {
 		s.mu.Lock()
 		if err == nil {
 			j.g.synced = j.size
+		} else {
+			j.g.dirty = true
 		}
 		s.unread(j.g)
 		s.mu.Unlock()
