@@ -21,7 +21,7 @@ func (genkit) Kind(s *Span) (Kind, bool) {
 }
 
 func (genkit) Read(s *Span) Call {
-	c := Call{Fix: "Genkit records inputs and outputs unless its telemetry plugin drops them", Conversation: s.Str("genkit:sessionId")}
+	c := Call{Fix: "disableLoggingInputAndOutput: false of the telemetry plugin", Conversation: s.Str("genkit:sessionId")}
 	if s.Str("genkit:state") == "error" {
 		c.Fail = &Failure{Evidence: "attribute"}
 	}

@@ -25,7 +25,7 @@ func (koog) Kind(s *Span) (Kind, bool) {
 }
 
 func (koog) Read(s *Span) Call {
-	c := Call{Fix: "verbose = true of the OpenTelemetry feature"}
+	c := Call{Fix: koogFix}
 	c.Tool, c.ID = s.Str("gen_ai.tool.name"), realID(s.Str("gen_ai.tool.call.id"))
 	c.Description = s.Str("gen_ai.tool.description")
 	c.Args, _ = decodeArgs(s.content(jsonText, "input.value", "gen_ai.tool.call.arguments"))

@@ -36,7 +36,7 @@ func (d langfuse) Kind(s *Span) (Kind, bool) {
 }
 
 func (d langfuse) Read(s *Span) Call {
-	c := Call{Fix: "capture_input=True and capture_output=True of the observation"}
+	c := Call{Fix: "capture_input=True and capture_output=True of the observation (captureInput and captureOutput in JavaScript)"}
 	if s.errorLevel {
 		c.Fail = &Failure{Message: firstLine(s.Str("langfuse.observation.status_message")), Evidence: "attribute"}
 	}

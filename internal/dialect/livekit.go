@@ -22,7 +22,7 @@ func (liveKit) Kind(s *Span) (Kind, bool) {
 }
 
 func (liveKit) Read(s *Span) Call {
-	c := Call{Fix: "LiveKit records content unless its telemetry removes PII"}
+	c := Call{Fix: "do not have LiveKit's telemetry remove PII"}
 	kind, _ := (liveKit{}).Kind(s)
 	switch kind {
 	case KindTool:

@@ -27,7 +27,7 @@ func (mlflow) Kind(s *Span) (Kind, bool) {
 }
 
 func (mlflow) Read(s *Span) Call {
-	c := Call{Fix: "MLflow records inputs and outputs unless mlflow.tracing.configure drops them"}
+	c := Call{Fix: mlflowFix}
 	switch s.mlflow {
 	case "TOOL":
 		c.Tool = s.Value("mlflow.spanFunctionName").Str()

@@ -2,6 +2,13 @@ package dialect
 
 import "strings"
 
+// Switches of instrumentations whose spans are also read by a shared dialect.
+const (
+	koogFix      = "setVerbose(true) of the OpenTelemetry feature"
+	mlflowFix    = "let no span processor of mlflow.tracing.configure drop inputs and outputs"
+	traceloopFix = "TRACELOOP_TRACE_CONTENT=true"
+)
+
 // agentsJSFix is the switch of the OpenAI Agents SDK itself, which its
 // instrumentations cannot see.
 const agentsJSFix = "traceIncludeSensitiveData: true of the runner"
@@ -16,6 +23,13 @@ func (c *Call) advise(s *Span, kind Kind) {
 		c.never("FastMCP records no content on its spans")
 	case kind == KindModel && strings.HasPrefix(scope, "org.springframework."):
 		c.never("Spring AI writes no messages on the spans of its model calls")
+	case scope == "ai.koog":
+		c.Fix = koogFix
+	case strings.HasPrefix(scope, "mlflow."):
+		c.Fix = mlflowFix
+	case scope == "opentelemetry.instrumentation.openai":
+		// OpenTelemetry's own is called openai_v2.
+		c.Fix = traceloopFix
 	}
 }
 

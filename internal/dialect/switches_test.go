@@ -42,6 +42,11 @@ func TestTheSwitchIsThatOfTheInstrumentation(t *testing.T) {
 		"strands, with older names": {"strands-agents", attrs{"gen_ai.system": "strands-agents", "tool.name": "x"}, "not captured, although Strands records content by default", ""},
 		"agents of OpenAI in JS":    {"@arizeai/openinference-instrumentation-openai-agents", attrs{"openinference.span.kind": "LLM"}, "not captured", agentsJSFix},
 		"the same for another":      {"@arizeai/openinference-instrumentation-langchain", attrs{"openinference.span.kind": "LLM"}, "not captured", "OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false"},
+		"koog, model":               {"ai.koog", model, "not captured", koogFix},
+		"mlflow by the conventions": {"mlflow.tracing.provider", model, "not captured", mlflowFix},
+		"OpenLLMetry for OpenAI":    {"opentelemetry.instrumentation.openai", model, "not captured", traceloopFix},
+		"OpenTelemetry for OpenAI":  {"opentelemetry.instrumentation.openai_v2", model, "not captured", genAIFix},
+		"Vercel's SDK since 7":      {"gen_ai", model, "not captured", "telemetry: {recordInputs: true, recordOutputs: true}"},
 		"unserialisable":            {"", of(of(call, "gen_ai.tool.call.arguments", "<not serializable>"), "gen_ai.tool.call.result", "<not serializable>"), whyUnserialisable, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

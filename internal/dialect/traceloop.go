@@ -42,7 +42,7 @@ func (traceloop) Kind(s *Span) (Kind, bool) {
 }
 
 func (traceloop) Read(s *Span) Call {
-	c := Call{Fix: "TRACELOOP_TRACE_CONTENT=true", Agent: s.agentName}
+	c := Call{Fix: traceloopFix, Agent: s.agentName}
 	kind, _ := (traceloop{}).Kind(s)
 	switch kind {
 	case KindTool:

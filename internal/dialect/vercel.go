@@ -35,7 +35,7 @@ func (vercel) Read(s *Span) Call {
 	const fix = "experimental_telemetry: {isEnabled: true, recordInputs: true, recordOutputs: true}"
 	if s.vercel == "" {
 		c := genAI{}.Read(s)
-		c.Fix = fix
+		c.Fix = "telemetry: {recordInputs: true, recordOutputs: true}"
 		return c
 	}
 	c := Call{Fix: fix, Agent: s.Str("ai.telemetry.functionId")}
