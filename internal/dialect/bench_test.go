@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -119,10 +120,15 @@ func repeatingRun(tb testing.TB, calls, size int, write func(pcommon.Map, []turn
 		spans = append(spans, sp{id: 2, up: 1, from: i*10 + 1, to: i*10 + 5, name: "model"})
 	}
 	td = traces(tb, spans...)
+	words := rand.New(rand.NewPCG(1, 1))
 	var said []turn
 	for i := range calls {
 		for _, role := range []string{"user", "assistant"} {
-			said = append(said, turn{role, fmt.Sprintf("%d: %s", i, strings.Repeat("a line of \"text\"\n", size/17))})
+			var text strings.Builder
+			for text.Len() < size {
+				fmt.Fprintf(&text, "line %d of \"text\"\n", words.IntN(1e6))
+			}
+			said = append(said, turn{role, text.String()})
 		}
 		span := td.ResourceSpans().At(i + 1).ScopeSpans().At(0).Spans().At(0)
 		span.SetSpanID([8]byte{6: byte((i + 2) >> 8), 7: byte(i + 2)})

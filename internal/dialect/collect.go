@@ -14,6 +14,9 @@ type group struct {
 	id    pcommon.TraceID
 	count int
 	spans []Span
+	// restore gives the span at a place of spans, where that holds no more than
+	// its names; nil where spans are whole.
+	restore func(at int) (Span, error)
 	// logs are the log records that name the trace.
 	logs []Log
 }

@@ -22,9 +22,9 @@ type history struct {
 	memo  value.Memo
 	attrs attrMemo
 
-	// forms finds messages that were read from different texts and are the same.
+	// known are the messages that were settled, by their form.
 	seed  maphash.Seed
-	forms map[uint64]*message.Form
+	known map[uint64]message.Message
 
 	recent [histories]*conversation
 	next   int
@@ -55,6 +55,9 @@ type conversation struct {
 // share gives a request the conversation it is, whose beginning is that of an
 // earlier one.
 func (h *history) share(c *Call) {
+	for i := range c.System {
+		h.settle(&c.System[i])
+	}
 	if len(c.Input) == 0 {
 		return
 	}
@@ -102,33 +105,34 @@ func leading(ms []message.Message) int {
 
 func sharedMessages(a, b []message.Message) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n].Form() == b[n].Form() {
+	for n < len(a) && n < len(b) && sameForm(a[n].Form(), b[n].Form()) {
 		n++
 	}
 	return n
 }
 
-// settle writes a message unless it, or another that is the same, was written
-// before.
+func sameForm(a, b *message.Form) bool { return a == b || bytes.Equal(a.Text, b.Text) }
+
+// settle makes a message one that was settled before, if there is one like it.
 func (h *history) settle(m *message.Message) {
-	if f := m.Form(); f != nil {
-		if f.Same != nil {
-			m.SettleAs(f.Same)
-		}
+	if m.Form() != nil {
 		return
 	}
-	if h.forms == nil {
-		h.seed, h.forms = maphash.MakeSeed(), map[uint64]*message.Form{}
+	if h.known == nil {
+		h.seed, h.known = maphash.MakeSeed(), map[uint64]message.Message{}
 	}
-	f := m.Settle()
-	sum := maphash.Bytes(h.seed, f.Text)
-	switch known := h.forms[sum]; {
-	case known == nil:
-		h.forms[sum] = f
-	case bytes.Equal(known.Text, f.Text):
-		f.Same, f.Text = known, known.Text
-		m.SettleAs(known)
+	m.Settle()
+	sum := maphash.Bytes(h.seed, m.Text())
+	known, ok := h.known[sum]
+	if ok && m.Same(&known) {
+		*m = known
+		return
 	}
+	if !m.Shared() {
+		// Its text may be a small part of one that is not to be kept.
+		*m = m.Clone()
+	}
+	h.known[sum] = *m
 }
 
 // toolSet is what models were offered, in the forms it is asked for.

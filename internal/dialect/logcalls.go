@@ -50,7 +50,7 @@ func joinSessions(runs []*run, sessions map[string][]Log, opts *Options) []*run 
 	for session, logs := range sessions {
 		candidates := bySession[session]
 		if len(candidates) == 0 {
-			r := newRun(&group{id: LogTraceID(session)}, opts)
+			r := emptyRun(LogTraceID(session), opts)
 			r.logs = logs
 			runs = append(runs, r)
 			continue

@@ -52,23 +52,29 @@ type node struct {
 	index int
 }
 
-func newRun(g *group, opts *Options) *run {
-	r := &run{id: g.id, opts: opts, logs: g.logs, byID: make(map[pcommon.SpanID]*node, len(g.spans)), nodes: make([]*node, 0, len(g.spans))}
+func emptyRun(id pcommon.TraceID, opts *Options) *run {
+	return &run{id: id, opts: opts, byID: map[pcommon.SpanID]*node{}, history: &history{}}
+}
+
+// newRun reads the spans of a trace. The error is that of restoring one.
+func newRun(g *group, opts *Options) (*run, error) {
+	r := emptyRun(g.id, opts)
+	r.logs, r.nodes = g.logs, make([]*node, 0, len(g.spans))
 	slab := make([]node, len(g.spans))
-	shared := &history{}
-	r.history = shared
 	for i := range g.spans {
 		s := &g.spans[i]
-		s.history = shared
+		if g.restore != nil {
+			whole, err := g.restore(i)
+			if err != nil {
+				return nil, err
+			}
+			whole.Logs = s.Logs
+			*s = whole
+		}
 		n := &slab[i]
-		*n = node{Span: s, call: read(s), start: int64(s.StartTimestamp()), end: int64(s.EndTimestamp())}
-		n.call.trust(opts)
-		if n.call != nil {
-			n.kind = n.call.Kind
-			n.ids = []pcommon.SpanID{s.SpanID()}
-			n.fail = failureOf(s, n.call)
-			shared.share(n.call)
-			n.call.Tools = shared.sameTools(n.call.Tools)
+		r.read(n, s)
+		if g.restore != nil {
+			n.shed(opts.config())
 		}
 		r.nodes = append(r.nodes, n)
 		if !s.SpanID().IsEmpty() {
@@ -77,7 +83,22 @@ func newRun(g *group, opts *Options) *run {
 	}
 	slices.SortStableFunc(r.nodes, compareNodes)
 	r.link()
-	return r
+	return r, nil
+}
+
+// read makes the node of a span.
+func (r *run) read(n *node, s *Span) {
+	s.history = r.history
+	*n = node{Span: s, call: read(s), start: int64(s.StartTimestamp()), end: int64(s.EndTimestamp())}
+	n.call.trust(r.opts)
+	if n.call == nil {
+		return
+	}
+	n.kind = n.call.Kind
+	n.ids = []pcommon.SpanID{s.SpanID()}
+	n.fail = failureOf(s, n.call)
+	r.history.share(n.call)
+	n.call.Tools = r.history.sameTools(n.call.Tools)
 }
 
 // written is the content of a record.

@@ -72,10 +72,22 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 		}
 		ld = folded
 	}
-	groups, sessions := attachLogs(collect(td), ld)
+	// Spans that are at hand need not be restored, so there is no error.
+	runs, _ := translate(collect(td), ld, &opts)
+	return runs
+}
+
+// translate makes the runs of groups of spans and log records.
+func translate(groups []*group, ld plog.Logs, opts *Options) ([]Run, error) {
+	groups, sessions := attachLogs(groups, ld)
 	runs := make([]*run, 0, len(groups))
-	for _, g := range groups {
-		runs = append(runs, newRun(g, &opts))
+	for i, g := range groups {
+		r, err := newRun(g, opts)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+		groups[i] = nil
 	}
 	type started struct {
 		Run
@@ -83,7 +95,7 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 		id    [16]byte
 	}
 	all := make([]started, 0, len(runs))
-	for _, r := range joinSessions(runs, sessions, &opts) {
+	for _, r := range joinSessions(runs, sessions, opts) {
 		out := r.translate()
 		if len(r.byID) == 0 && len(out.Tape.Records) == 0 && len(r.nodes) == 0 {
 			// Log records that tell of no call are no run.
@@ -99,7 +111,7 @@ func Runs(td ptrace.Traces, ld plog.Logs, opts Options) []Run {
 	for _, s := range all {
 		out = append(out, s.Run)
 	}
-	return out
+	return out, nil
 }
 
 // translate runs the passes over one trace.

@@ -2,6 +2,8 @@ package message
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
 	"github.com/tapedeck/tapedeck/tape"
@@ -12,8 +14,6 @@ import (
 type Form struct {
 	// Text is the form, nil until the message is settled.
 	Text []byte
-	// Same is the form of an earlier message with this text, nil if there is none.
-	Same *Form
 
 	canonical []byte
 	asked     bool
@@ -34,6 +34,24 @@ func (m *Message) Settle() *Form {
 	return m.form
 }
 
+// Clone is the message in memory of its own: it keeps no text alive that it was
+// read from.
+func (m Message) Clone() Message {
+	m.Role, m.Name, m.FinishReason = strings.Clone(m.Role), strings.Clone(m.Name), strings.Clone(m.FinishReason)
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		p.Text, p.ID, p.Name, p.ArgsText = strings.Clone(p.Text), strings.Clone(p.ID), strings.Clone(p.Name), strings.Clone(p.ArgsText)
+		p.Args, p.Result, p.Raw = p.Args.Clone(), p.Result.Clone(), p.Raw.Clone()
+	}
+	return m
+}
+
+// Same reports whether two settled messages are the same to the letter.
+func (m *Message) Same(o *Message) bool {
+	return bytes.Equal(m.Text(), o.Text()) && slices.EqualFunc(m.Parts, o.Parts, func(a, b Part) bool { return a.ArgsText == b.ArgsText })
+}
+
 // Form is that of a settled message, nil of any other.
 func (m *Message) Form() *Form {
 	if m.form == nil || m.form.Text == nil {
@@ -42,8 +60,9 @@ func (m *Message) Form() *Form {
 	return m.form
 }
 
-// SettleAs settles a message of which the form is known.
-func (m *Message) SettleAs(f *Form) { m.form = f }
+// Shared reports whether the message was read from an element of a
+// [value.Memo], which owns its text.
+func (m *Message) Shared() bool { return m.shared }
 
 // Text is the form of a settled message, nil of any other.
 func (m *Message) Text() []byte {

@@ -69,14 +69,15 @@ type Message struct {
 	Parts        []Part
 	FinishReason string
 
-	// form is shared by all readings of the same text, nil of a message that was
-	// read from no such text or changed since.
-	form *Form
+	// form is shared by all readings of the same element, nil of a message that
+	// was read from none or changed since.
+	form   *Form
+	shared bool
 }
 
 // WithFinish is the message with another finish reason.
 func (m Message) WithFinish(reason string) Message {
-	m.FinishReason, m.form = reason, nil
+	m.FinishReason, m.form, m.shared = reason, nil, false
 	return m
 }
 

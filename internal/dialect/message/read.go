@@ -46,7 +46,7 @@ func known(item *value.Value) []Message {
 	for i := range ms {
 		// What has no role is given one by its reader, and a different one by each.
 		if ms[i].Role != "" {
-			ms[i].form = &Form{}
+			ms[i].form, ms[i].shared = &Form{}, true
 		}
 	}
 	if e.Note == nil {
@@ -74,7 +74,7 @@ func toolRoles(ms []Message) {
 		}
 		if text, ok := joined(m.Parts); ok {
 			m.Parts = []Part{{Type: ToolReply, Name: m.Role, Result: value.Str(text)}}
-			m.Role, m.form = "tool", nil
+			m.Role, m.form, m.shared = "tool", nil, false
 		}
 	}
 }

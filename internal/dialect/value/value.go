@@ -81,6 +81,25 @@ func Obj(members ...Member) Value { return Value{kind: Object, members: members}
 // M is a member, for building objects.
 func M(name string, v Value) Member { return Member{Name: name, Value: v} }
 
+// Clone is the value in memory of its own: it keeps no text alive that it was
+// parsed from.
+func (v Value) Clone() Value {
+	out := Value{kind: v.kind, text: strings.Clone(v.text)}
+	if v.items != nil {
+		out.items = make([]Value, len(v.items))
+		for i := range v.items {
+			out.items[i] = v.items[i].Clone()
+		}
+	}
+	if v.members != nil {
+		out.members = make([]Member, len(v.members))
+		for i, m := range v.members {
+			out.members[i] = Member{strings.Clone(m.Name), m.Value.Clone()}
+		}
+	}
+	return out
+}
+
 // Kind is the JSON type.
 func (v Value) Kind() Kind { return v.kind }
 
