@@ -30,7 +30,11 @@ func isCode(p *Policy, s string, i int, q pair) bool {
 	if v == "" || len(v) > maxName || isDigit(v[0]) || q.quoted && isScalar(v) {
 		return false
 	}
+	last := v[strings.LastIndexByte(v, '.')+1:]
 	switch next := byteAt(s, n); {
+	case next == '{' && onlyLetters(last) && isUpper(last[0]):
+		// A value of a type.
+		return true
 	case next == '(' || next == '[' && placeholderLen(s[n:]) == 0:
 		// A call, an index, a type with parameters.
 		return true
@@ -44,10 +48,10 @@ func isCode(p *Policy, s string, i int, q pair) bool {
 	if dot <= 0 {
 		return false
 	}
-	if roots[v[:dot]] || isMember(v) {
+	if roots[v[:dot]] || isMember(v) || q.defines && onlyLetters(last) {
 		return true
 	}
-	_, secret := p.KeySecret(v[strings.LastIndexByte(v, '.')+1:])
+	_, secret := p.KeySecret(last)
 	return secret
 }
 
@@ -60,4 +64,13 @@ func isMember(v string) bool {
 		}
 	}
 	return true
+}
+
+func onlyLetters(v string) bool {
+	for i := range len(v) {
+		if v[i]|0x20 < 'a' || v[i]|0x20 > 'z' {
+			return false
+		}
+	}
+	return v != ""
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,6 +39,7 @@ type keyMatcher struct {
 	after       map[string]bool
 	same        map[string]bool
 	allow       map[string]bool
+	filter      keyFilter
 	names       nameCache
 }
 
@@ -69,6 +71,18 @@ func newKeyMatcher(t keyTables, off map[string]bool) *keyMatcher {
 		slices.SortFunc(list, phrase.compare)
 	}
 	slices.SortFunc(m.suffix, phrase.compare)
+	// Short phrases first: longer ones often hold their words.
+	all := slices.Concat(slices.Collect(maps.Values(m.phrases))...)
+	slices.SortFunc(all, func(a, b phrase) int { return b.compare(a) })
+	// What is a client, a host or a license stands in fewer names as a key.
+	m.filter.add([]string{"key"})
+	for _, p := range all {
+		m.filter.add(p.words)
+	}
+	// A suffix is its phrase in one word.
+	for _, p := range m.suffix {
+		m.filter.add(p.words)
+	}
 	return m
 }
 

@@ -46,6 +46,8 @@ type pair struct {
 	// quoted: the name is a literal, so that the value is one too, as in JSON
 	// or a Python dict.
 	quoted bool
+	// defines: := stands between, as in code.
+	defines bool
 	// literal: only a quoted value counts, as after == and =>.
 	literal bool
 	// query: the pair stands in a query string, where nothing is code.
@@ -135,7 +137,12 @@ func (k *keyedScan) assignment(i int, sep byte) {
 		// The user of a URL; see urlPasswords.
 		return
 	}
+	if !q.quoted && a > 0 && isQuote(s[a-1]) && byteAt(s, q.value) == s[a-1] {
+		// The end of the literal that the name stands in: "PWD=" + dir.
+		return
+	}
 	q.at = a
+	q.defines = q.value == i+2
 	q.query = sep == '=' && !q.quoted && a > 0 && (s[a-1] == '?' || s[a-1] == '&' || s[a-1] == ';')
 	q.value = skipBlanks(s, q.value)
 	k.pair(q)
@@ -143,6 +150,9 @@ func (k *keyedScan) assignment(i int, sep byte) {
 
 // pair takes the value of a pair whose name is secret.
 func (k *keyedScan) pair(q pair) {
+	if !k.p.keys.filter.passes(q.name) {
+		return
+	}
 	typ, ok := k.p.KeySecret(q.name)
 	if !ok || len(k.f.runs) > 0 && k.f.inside(k.s, q.at) {
 		return
@@ -159,7 +169,7 @@ func nameBefore(s string, end int) (name string, quoted bool) {
 	if bracket {
 		b--
 	}
-	if b > 0 && (s[b-1] == '"' || s[b-1] == '\'' || s[b-1] == '`') {
+	if b > 0 && isQuote(s[b-1]) {
 		quoted = true
 		b--
 		for b > 0 && s[b-1] == '\\' {
@@ -190,6 +200,8 @@ func dropEscape(s string, a, b int) int {
 	}
 	return a
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
 func isNameByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c >= 0x80 }
 

@@ -109,7 +109,7 @@ func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error
 }
 
 func (sc *scanner) add(k keyword) {
-	t := uint32(k.text[k.at]) | uint32(k.text[k.at+1])<<8 | uint32(k.text[k.at+2])<<16
+	t := three(k.text, k.at)
 	list := &sc.table[hash3(t)]
 	if *list == 0 {
 		// More than 255 lists share, which costs comparisons only.
