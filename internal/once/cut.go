@@ -243,7 +243,7 @@ func (c *cutter) take(i, end int, n uint32, known bool) {
 	if k.texts[n].hits {
 		at := c.pathText()
 		for _, h := range k.hits[n] {
-			c.hits.List = append(c.hits.List, redact.Hit{Path: redact.JoinPath(at, h.Path), Type: h.Type})
+			c.hits.List = append(c.hits.List, redact.Hit{Path: at + h.Path, Type: h.Type})
 		}
 	}
 	if c.prev == 0 {

@@ -76,14 +76,13 @@ const maxScratch = 256
 func (s *Scrubber) done(v *visitor) Stats {
 	stats := v.stats
 	v.stats, v.texts = Stats{}, nil
-	clear(v.levels[:cap(v.levels)])
-	v.levels = v.levels[:0]
-	if cap(v.hits.List) > maxScratch || cap(v.paths) > maxScratch {
-		v.hits, v.paths = redact.Hits{}, nil
+	if max(cap(v.hits.List), cap(v.paths), cap(v.levels)) > maxScratch {
+		v.hits, v.paths, v.levels = redact.Hits{}, nil, nil
 	}
 	clear(v.hits.List[:cap(v.hits.List)])
 	clear(v.paths[:cap(v.paths)])
-	v.hits.List, v.paths = v.hits.List[:0], v.paths[:0]
+	clear(v.levels[:cap(v.levels)])
+	v.hits.List, v.paths, v.levels = v.hits.List[:0], v.paths[:0], v.levels[:0]
 	s.visitors.Put(v)
 	return stats
 }

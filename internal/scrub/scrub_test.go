@@ -111,6 +111,18 @@ func TestTypesStayAndPathsAreNoted(t *testing.T) {
 	assert.Equal(t, 2, stats.Types["credential"])
 }
 
+// A collector copies pdata for several consumers; what one does must not be seen
+// by the others.
+func TestTheBytesOfACopyStayAsTheyAre(t *testing.T) {
+	td, s := span()
+	s.Attributes().PutEmptyBytes("b").FromRaw([]byte("mail bob@example.com"))
+	other := ptrace.NewTraces()
+	td.CopyTo(other)
+	before := encodeTraces(t, other)
+	scrub.New(redact.Default()).Traces(td)
+	assert.Equal(t, before, encodeTraces(t, other))
+}
+
 func TestPathsAreBoundedAndMerged(t *testing.T) {
 	td, s := span()
 	list := s.Attributes().PutEmptySlice("mail")

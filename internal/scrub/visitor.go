@@ -80,7 +80,8 @@ func (v *visitor) Value(at *walk.Path, val pcommon.Value) bool {
 	case pcommon.ValueTypeBytes:
 		s := string(val.Bytes().AsRaw())
 		if t := v.leaf(at, c, s); t != s {
-			val.Bytes().FromRaw([]byte(t))
+			// Copies of pdata share the bytes of values, so they are not written over.
+			val.SetEmptyBytes().FromRaw([]byte(t))
 		}
 	case pcommon.ValueTypeInt:
 		if v.number(at, c, float64(val.Int()), func() string { return strconv.FormatInt(val.Int(), 10) }) {
