@@ -197,3 +197,29 @@ func TestTheManifestNamesTheRedactionPolicy(t *testing.T) {
 		})
 	}
 }
+
+// The row of a run names the class that the recorder found, perhaps beside the
+// last good run, which nobody has when the tape is rebuilt.
+func TestTheClassOfAFailureIsThatOfTheRow(t *testing.T) {
+	s, _ := open(t)
+	td := storetest.AgentRun(t, id, noon, calls...)
+	marked := 0
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				if tool, ok := span.Attributes().Get("gen_ai.tool.name"); ok && tool.Str() == "pay" {
+					span.Attributes().PutStr(attr.FailureClass, "schema_mismatch")
+					span.Attributes().PutEmptySlice(attr.FailureEvidence).AppendEmpty().SetStr("schema_mismatch: /properties/sum is gone")
+					marked++
+				}
+			}
+		}
+	}
+	require.Equal(t, 1, marked)
+	put(t, s, td)
+	tp, err := rebuild.Tape(t.Context(), s, id, rebuild.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "schema_mismatch", tp.Records[1].FailureClass)
+	assert.Equal(t, "schema_mismatch", tp.Manifest.Failure.Class)
+	assert.Contains(t, tp.Manifest.Failure.Evidence, "schema_mismatch: /properties/sum is gone")
+}
