@@ -94,6 +94,19 @@ func TestTheTableIsGolden(t *testing.T) {
 	assert.FileExists(t, file)
 }
 
+func TestTheTableInADocumentIsReplaced(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "doc.md")
+	require.NoError(t, os.WriteFile(file, []byte("# A\n\n<!-- figures begin: by hand -->\nold\n<!-- figures end -->\n\n# B\n"), 0o600))
+	for range 2 { // the second time nothing changes
+		require.NoError(t, Report{Machine: Machine{CPU: "Z80"}}.document(file))
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, "# A\n\n<!-- figures begin: by hand -->\n\nZ80, 0 cores, Linux , , collector , OTLP/gRPC with compression: none.\n\n<!-- figures end -->\n\n# B\n", string(text))
+	}
+	require.NoError(t, os.WriteFile(file, []byte("# A\n"), 0o600))
+	assert.ErrorContains(t, Report{}.document(file), "figures begin")
+}
+
 // A pipeline may name what another file of the same collector defines, or what no
 // file does: the latter would only be found after the build.
 func TestEveryPipelineIsMadeOfWhatIsConfigured(t *testing.T) {

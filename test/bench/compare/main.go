@@ -21,6 +21,7 @@ const seed = 1
 
 type options struct {
 	bin, ocb, work string
+	doc            string
 	short, gzip    bool
 	only           []string
 }
@@ -32,6 +33,7 @@ func main() {
 	flag.StringVar(&o.work, "work", "dist/bench", "directory for the built collector and the results")
 	flag.BoolVar(&o.short, "short", false, "a fifth of the content-rich load and a tenth of the light one")
 	flag.BoolVar(&o.gzip, "gzip", false, "compress requests")
+	flag.StringVar(&o.doc, "doc", "", "also write the table into this file, between its marks")
 	only := flag.String("only", "", "compare these collectors alone, by name, with commas between")
 	flag.Parse()
 	// The sender works on the same cores as what is measured.
@@ -89,5 +91,9 @@ func run(ctx context.Context, o options) error {
 		}
 		report.Loads = append(report.Loads, measured)
 	}
-	return errors.Join(report.Markdown(os.Stdout), report.write(filepath.Join(work, "compare.json")))
+	errs := []error{report.Markdown(os.Stdout), report.write(filepath.Join(work, "compare.json"))}
+	if o.doc != "" {
+		errs = append(errs, report.document(o.doc))
+	}
+	return errors.Join(errs...)
 }

@@ -61,6 +61,30 @@ func (r Report) write(file string) error {
 	return os.WriteFile(file, append(text, '\n'), 0o600)
 }
 
+// The table stands in a document between lines that begin like this.
+const begin, end = "<!-- figures begin", "<!-- figures end"
+
+// document replaces the table in a document.
+func (r Report) document(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	mark, rest, ok2 := strings.Cut(rest, "\n")
+	_, after, ok3 := strings.Cut(rest, end)
+	if !ok || !ok2 || !ok3 {
+		return fmt.Errorf("%s: no lines that begin with %q and %q", file, begin, end)
+	}
+	var b strings.Builder
+	b.WriteString(before + begin + mark + "\n\n")
+	if err := r.Markdown(&b); err != nil {
+		return err
+	}
+	b.WriteString("\n" + end + after)
+	return os.WriteFile(file, []byte(b.String()), 0o600)
+}
+
 // Markdown writes the table.
 func (r Report) Markdown(to io.Writer) error {
 	var b strings.Builder
