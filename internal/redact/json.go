@@ -22,15 +22,26 @@ func (p *Policy) JSON(raw []byte) ([]byte, []Hit) {
 	// The string is only read, and nothing of it outlives this call.
 	s := unsafe.String(unsafe.SliceData(raw), len(raw))
 	collector := collectors.Get().(*Hits)
-	out, ok := p.jsonText(s, 0, collector)
-	if !ok {
-		out = p.text(s, 0, collector)
-	}
+	out := p.jsonOrText(s, collector)
 	hits := collector.done()
 	if hits == nil {
 		return raw, nil
 	}
 	return []byte(out), hits
+}
+
+func (p *Policy) jsonOrText(s string, hits *Hits) (out string) {
+	defer func() {
+		// Fail closed, and stay JSON.
+		if recover() != nil {
+			out = encode(Placeholder(TypeError))
+			hits.add("", TypeError)
+		}
+	}()
+	if out, ok := p.jsonText(s, 0, hits); ok {
+		return out
+	}
+	return p.text(s, 0, hits)
 }
 
 // jsonWalk is one pass over one JSON text. It checks syntax and collects edits

@@ -2,9 +2,7 @@ package redact
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -66,15 +64,14 @@ type findings struct {
 	spans []span
 	runs  []run
 	seen  forms
-	// rule has matched up to end, so that it need not be tried before.
-	rule *valueRule
-	end  int
+	// ends tells of each rule up to where it has matched.
+	ends []int
 	// spent is how many bytes expressions were given to read.
 	spent int
 }
 
 func (f *findings) reset() {
-	*f = findings{spans: f.spans[:0], runs: f.runs[:0]}
+	*f = findings{spans: f.spans[:0], runs: f.runs[:0], ends: f.ends[:0]}
 }
 
 const hashBits = 14
@@ -94,13 +91,10 @@ func newScanner(rules []Rule, off map[string]bool, opaque bool) (*scanner, error
 		for _, k := range r.Keywords {
 			sc.add(keyword{text: k, at: rarest(k), rule: len(sc.rules)})
 		}
-		anchored := strings.HasPrefix(r.Expression, "^")
-		if !anchored {
+		if !isAnchored(r) {
 			sc.signs = append(sc.signs, r.Keywords...)
 		}
-		sc.rules = append(sc.rules, valueRule{
-			typ: r.Type, re: re, anchored: anchored, check: validators[r.Validate], keywords: r.Keywords,
-		})
+		sc.rules = append(sc.rules, newValueRule(r, re, len(sc.rules)))
 	}
 	for sign, form := range formSigns {
 		sc.add(keyword{text: sign, at: rarest(sign), form: form})
@@ -216,80 +210,5 @@ func (sc *scanner) at(s string, i int, keywords []keyword, f *findings) {
 		} else if beginsWord(s, start) {
 			r.from(s, start, f)
 		}
-	}
-}
-
-// valueRule is a rule ready to run.
-type valueRule struct {
-	typ      string
-	re       *regexp.Regexp
-	anchored bool
-	check    func(string) bool
-	keywords []string
-}
-
-const (
-	// An expression that is not anchored to its keyword sees this much text
-	// before and after it.
-	windowBefore = 256
-	windowAfter  = 4096
-	// An expression that fails has usually read no more than this.
-	failed = 256
-	// What expressions may read of a text: some times its length and a bit.
-	maxSpentTimes = 64
-	maxSpentMore  = 1 << 20
-)
-
-// errSpent stops the rules on a text made to keep them busy. The text is then
-// one that cannot be judged.
-var errSpent = errors.New("the rules cost more than the text is worth")
-
-func (f *findings) spend(s string, n int) {
-	if f.spent += n; f.spent > maxSpentTimes*len(s)+maxSpentMore {
-		panic(errSpent)
-	}
-}
-
-// from tries a rule whose match begins at its keyword s[i:].
-func (r *valueRule) from(s string, i int, f *findings) {
-	if f.rule == r && i < f.end {
-		return
-	}
-	m := r.re.FindStringSubmatchIndex(s[i:min(len(s), i+windowAfter)])
-	if m != nil && m[1] == windowAfter {
-		m = r.re.FindStringSubmatchIndex(s[i:])
-	}
-	if m == nil {
-		f.spend(s, failed)
-		return
-	}
-	f.spend(s, m[1])
-	f.rule, f.end = r, i+m[1]
-	r.add(s, i, m, f)
-}
-
-// around tries a rule whose match may begin before its keyword s[i:i+n].
-func (r *valueRule) around(s string, i, n int, f *findings) {
-	from, to := max(0, i-windowBefore), min(len(s), i+n+windowAfter)
-	f.spend(s, to-from)
-	for _, m := range r.re.FindAllStringSubmatchIndex(s[from:to], -1) {
-		if from+m[0] > i {
-			break
-		}
-		if from+m[1] >= i+n {
-			r.add(s, from, m, f)
-		}
-	}
-}
-
-// add appends the match m of s[from:] if the rule's check agrees.
-func (r *valueRule) add(s string, from int, m []int, f *findings) {
-	a, b := m[0], m[1]
-	if len(m) > 2 && m[2] >= 0 {
-		a, b = m[2], m[3]
-	}
-	a, b = a+from, b+from
-	if a < b && r.check(s[a:b]) && !isMarked(s[a:b]) {
-		f.spans = append(f.spans, span{start: a, end: b, typ: r.typ})
 	}
 }

@@ -130,11 +130,16 @@ func (p *Policy) forms(s string, f *findings) {
 }
 
 // instead is what takes the place of a secret.
-func (p *Policy) instead(secret, typ string) string {
-	if p.key != nil {
-		return p.surrogate(secret)
+func (p *Policy) instead(secret, typ string) (out string) {
+	if p.key == nil {
+		return Placeholder(typ)
 	}
-	return Placeholder(typ)
+	defer func() {
+		if recover() != nil {
+			out = Placeholder(TypeError)
+		}
+	}()
+	return p.surrogate(secret)
 }
 
 // replace puts placeholders over the spans. Overlapping spans become one, a
