@@ -11,13 +11,16 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// DefaultMaxDocument bounds one decompressed document, in bytes.
+// DefaultMaxDocument bounds one decompressed document, in bytes, or a part of one.
 const DefaultMaxDocument = 512 << 20
 
 // Document is one decoded document of an input.
 type Document struct {
 	// Number is 1-based; Line is where a JSON document starts, 0 for protobuf.
 	Number, Line int
+	// Part is set where this is more of the document before: one of OTLP JSON that
+	// is larger than a few megabytes is given in parts, cut between its spans.
+	Part bool
 	// Format names what the document was, such as "OTLP JSON".
 	Format string
 	// Traces and Logs are never nil values; either may hold nothing. See [Document.Empty].
@@ -35,14 +38,17 @@ func (d *Document) Empty() bool {
 // Reader reads the documents of one input in order. It is not safe for
 // concurrent use.
 type Reader struct {
-	name   string
-	close  func() error
-	src    io.Reader
-	max    int
-	frames framer
-	done   func()
-	number int
-	err    error
+	name     string
+	close    func() error
+	src      io.Reader
+	max      int
+	partSize int
+	frames   framer
+	done     func()
+	number   int
+	// part is set while the next document is more of the last.
+	part bool
+	err  error
 	// holds is set once a document held something, empty is the error for the
 	// case that none does.
 	holds bool
@@ -64,9 +70,13 @@ type Option func(*Reader)
 // default is [DefaultMaxDocument].
 func WithMaxDocument(n int) Option { return func(r *Reader) { r.max = n } }
 
+// WithPartSize changes the length from which a document of OTLP JSON is given in
+// parts, n > 0; see [Document.Part]. The default is 4 MiB.
+func WithPartSize(n int) Option { return func(r *Reader) { r.partSize = n } }
+
 // NewReader reads documents from src; name stands for it in errors.
 func NewReader(name string, src io.Reader, opts ...Option) *Reader {
-	r := &Reader{name: name, src: src, max: DefaultMaxDocument}
+	r := &Reader{name: name, src: src, max: DefaultMaxDocument, partSize: partSize}
 	for _, o := range opts {
 		o(r)
 	}
@@ -122,7 +132,7 @@ func (r *Reader) read() (*Document, error) {
 			return nil, r.locate(nil, 0, 0, err)
 		}
 		r.done = done
-		if r.frames, err = newFramer(src, r.max); err != nil {
+		if r.frames, err = newFramer(src, r.max, r.partSize); err != nil {
 			return nil, r.locate(nil, 0, 0, err)
 		}
 	}
@@ -136,18 +146,24 @@ func (r *Reader) read() (*Document, error) {
 		}
 		return nil, io.EOF
 	}
-	r.number++
+	part := r.part
+	if !part {
+		r.number++
+	}
 	if err != nil {
 		return nil, r.locate(nil, r.number, line, err)
+	}
+	if f, ok := r.frames.(*jsonFramer); ok {
+		r.part = f.goesOn()
 	}
 	d, err := r.frames.decode(raw)
 	if err != nil {
 		return nil, r.locate(raw, r.number, line, err)
 	}
-	d.Number, d.Line = r.number, line
+	d.Number, d.Line, d.Part = r.number, line, part
 	if !d.Empty() {
 		r.holds = true
-	} else if r.empty == nil {
+	} else if r.empty == nil && !part {
 		r.empty = r.locate(nil, r.number, line, fmt.Errorf("%s with %w", d.Format, ErrNoSpans))
 	}
 	return d, nil

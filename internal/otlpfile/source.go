@@ -67,7 +67,7 @@ func (n named) Read(p []byte) (int, error) {
 // A protobuf message of traces or logs begins with 0x0a, which is also a
 // newline. It is told from JSON with a blank first line by the control bytes
 // that every such message has early on and that JSON cannot have at all.
-func newFramer(br *bufio.Reader, limit int) (framer, error) {
+func newFramer(br *bufio.Reader, limit, part int) (framer, error) {
 	head, err := br.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -77,11 +77,11 @@ func newFramer(br *bufio.Reader, limit int) (framer, error) {
 	case len(head) == 0:
 		return nil, ErrEmpty
 	case len(text) == 0, !isControl(head) && (text[0] == '{' || text[0] == '['):
-		return newJSONFramer(br, limit), nil
+		return newJSONFramer(br, limit, part), nil
 	case head[0] == '\n':
 		return &protoMessage{r: br, limit: limit}, nil
 	case text[0] == '{' || text[0] == '[':
-		return newJSONFramer(br, limit), nil
+		return newJSONFramer(br, limit, part), nil
 	case len(head) >= 4 && (head[0] == 0 || frameSize(head) <= limit):
 		return &protoFrames{r: br, limit: limit}, nil
 	}
