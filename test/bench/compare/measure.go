@@ -12,16 +12,15 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/tapedeck/tapedeck/internal/harness"
 	"github.com/tapedeck/tapedeck/test/bench/load"
 )
 
 const (
 	// lanes is how many requests are under way at once.
 	lanes = 4
-	// patience is how long after the last request all must be stored. Processors
-	// that wait, wait for half a minute.
-	patience = 5 * time.Minute
+	// patience is how long the number of stored spans may stand still before all
+	// are stored. Processors that wait, wait for half a minute.
+	patience = 3 * time.Minute
 )
 
 // Measured is what one collector used for one load.
@@ -116,15 +115,28 @@ func (p *process) settle(ctx context.Context, exporter string, spans int64) erro
 	if exporter == "" {
 		return nil
 	}
-	return harness.Eventually(ctx, patience, func() (bool, error) {
-		// Not more often, since to be asked is work too.
-		time.Sleep(200 * time.Millisecond)
+	// Not more often, since to be asked is work too.
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	most := -1.0
+	for moved := time.Now(); time.Since(moved) < patience; {
 		stored, err := p.metrics.Sum(ctx, "otelcol_exporter_sent_spans", `exporter="`+exporter+`"`)
 		if err != nil {
-			return false, err
+			return err
 		}
-		return int64(stored) >= spans, fmt.Errorf("%.0f of %d spans are stored", stored, spans)
-	})
+		if int64(stored) >= spans {
+			return nil
+		}
+		if stored > most {
+			most, moved = stored, time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	return fmt.Errorf("%.0f of %d accepted spans are stored, and no more in %s", most, spans, patience)
 }
 
 // filesIn is the size of all files in a directory.
