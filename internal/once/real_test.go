@@ -31,7 +31,7 @@ func documents(t testing.TB, name string) []*otlpfile.Document {
 	t.Helper()
 	r, err := otlpfile.Open(name)
 	require.NoError(t, err)
-	defer r.Close()
+	defer func() { assert.NoError(t, r.Close()) }()
 	var out []*otlpfile.Document
 	for {
 		d, err := r.Next()

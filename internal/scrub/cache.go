@@ -44,31 +44,42 @@ func (s *Scrubber) Leaf(c redact.Context, v string, hits *redact.Hits) string {
 }
 
 const (
-	nameBits = 8
+	nameBits = 7
+	nameWays = 4
 	maxName  = 128
 )
 
 // names remembers what names say that stand below no other, for one walk at a
-// time.
+// time. A row has room for a few names, so that two that meet in one do not push
+// each other out again and again.
 type names [1 << nameBits]struct {
-	name    string
+	ways [nameWays]name
+	next uint8
+}
+
+type name struct {
+	text    string
 	context redact.Context
 }
 
 // context is that of the member of a name which holds nothing to redact itself.
-func (n *names) context(name string) (redact.Context, bool) {
-	if e := &n[nameSlot(name)]; e.name == name {
-		return e.context, true
+func (n *names) context(text string) (redact.Context, bool) {
+	row := &n[nameRow(text)]
+	for i := range row.ways {
+		if row.ways[i].text == text {
+			return row.ways[i].context, true
+		}
 	}
 	return redact.Context{}, false
 }
 
-func (n *names) remember(name string, c redact.Context) {
-	if len(name) > maxName {
+func (n *names) remember(text string, c redact.Context) {
+	if text == "" || len(text) > maxName {
 		return
 	}
-	e := &n[nameSlot(name)]
-	e.name, e.context = strings.Clone(name), c
+	row := &n[nameRow(text)]
+	row.ways[row.next%nameWays] = name{strings.Clone(text), c}
+	row.next++
 }
 
-func nameSlot(name string) uint64 { return maphash.String(seed, name) >> (64 - nameBits) }
+func nameRow(text string) uint64 { return maphash.String(seed, text) >> (64 - nameBits) }
