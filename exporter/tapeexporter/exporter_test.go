@@ -119,7 +119,7 @@ func TestARunGoesInAndComesOutOverHTTP(t *testing.T) {
 	assert.Contains(t, body, id)
 
 	const open = "ff02030405060708090a0b0c0d0e0f10"
-	unregister := f.host.Extension.RegisterPending(func(id string) bool { return id == open })
+	unregister := f.host.Extension.RegisterRuns(openRun(open))
 	_, body = get(t, f.url(t)+"/v1/tapes/"+open)
 	assert.Contains(t, body, `"pending"`)
 	unregister()
@@ -262,4 +262,16 @@ func TestTheAuditNamesTheSubject(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	require.NoError(t, err)
 	assert.Empty(t, subject(r))
+}
+
+// openRun is a source with one run that is open.
+type openRun string
+
+func (r openRun) Pending(id string) bool { return id == string(r) }
+
+func (r openRun) Keep(_ context.Context, id string) (tapestore.Kept, error) {
+	if id == string(r) {
+		return tapestore.KeptOnceDecided, nil
+	}
+	return tapestore.NotThere, nil
 }

@@ -39,6 +39,7 @@ func serveAPI(
 	handler := api.New(ext.Store(), api.Options{
 		Refuse:      guard(cfg.NetAddr.Endpoint),
 		Pending:     ext.Pending,
+		Keep:        keeper(ext),
 		Translation: ext.Translation(),
 		Logger:      settings.Logger,
 		Subject:     subject,
@@ -63,6 +64,21 @@ func serveAPI(
 		}
 	})
 	return s, nil
+}
+
+// keeper is how the API asks for runs that are not in the store.
+func keeper(ext tapestore.Extension) func(context.Context, string) (api.Kept, error) {
+	return func(ctx context.Context, traceID string) (api.Kept, error) {
+		kept, err := ext.Keep(ctx, traceID)
+		switch kept {
+		case tapestore.KeptNow:
+			return api.KeptNow, err
+		case tapestore.KeptOnceDecided:
+			return api.KeptOnceDecided, err
+		default:
+			return "", err
+		}
+	}
 }
 
 // guard keeps web pages from reaching a server that binds to loopback through the

@@ -3,7 +3,6 @@ package tapestore
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore/internal/metadata"
@@ -32,9 +31,7 @@ type storeExtension struct {
 	translation dialect.Options
 	store       atomic.Pointer[store.Store]
 
-	mu      sync.RWMutex
-	pending map[int]func(traceID string) bool
-	next    int
+	Registry
 }
 
 var (
@@ -56,7 +53,6 @@ func newExtension(set extension.Settings, cfg *Config) (*storeExtension, error) 
 		logger:      set.Logger,
 		telemetry:   telemetry,
 		translation: dialect.Options{Config: &cfg.Translation, Attribution: attributor},
-		pending:     map[int]func(string) bool{},
 	}, nil
 }
 
@@ -127,36 +123,4 @@ func DefaultClass(row tape.Row) string {
 	default:
 		return ClassKept
 	}
-}
-
-// RegisterPending implements Extension.
-func (e *storeExtension) RegisterPending(open func(traceID string) bool) (unregister func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	id := e.next
-	e.next++
-	e.pending[id] = open
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.pending, id)
-	}
-}
-
-// Pending implements Extension.
-func (e *storeExtension) Pending(traceID string) bool {
-	e.mu.RLock()
-	asked := make([]func(string) bool, 0, len(e.pending))
-	for _, open := range e.pending {
-		asked = append(asked, open)
-	}
-	// Called without the lock: a processor may answer from under its own, and
-	// unregister from there too.
-	e.mu.RUnlock()
-	for _, open := range asked {
-		if open(traceID) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package tapestore
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,8 +114,8 @@ func TestClasses(t *testing.T) {
 func TestPending(t *testing.T) {
 	e, _, _ := start(t, t.TempDir())
 	assert.False(t, e.Pending(traceID))
-	one := e.RegisterPending(func(id string) bool { return id == traceID })
-	two := e.RegisterPending(func(id string) bool { return strings.HasPrefix(id, "ff") })
+	one := e.RegisterRuns(pendingRuns(func(id string) bool { return id == traceID }))
+	two := e.RegisterRuns(pendingRuns(func(id string) bool { return strings.HasPrefix(id, "ff") }))
 	assert.True(t, e.Pending(traceID))
 	assert.True(t, e.Pending("ff"))
 	one()
@@ -126,9 +127,51 @@ func TestPending(t *testing.T) {
 
 	// A source may leave while it is asked.
 	var leave func()
-	leave = e.RegisterPending(func(string) bool { leave(); return true })
+	leave = e.RegisterRuns(pendingRuns(func(string) bool { leave(); return true }))
 	assert.True(t, e.Pending(traceID))
 	assert.False(t, e.Pending(traceID))
+}
+
+// pendingRuns keeps nothing.
+type pendingRuns func(traceID string) bool
+
+func (f pendingRuns) Pending(traceID string) bool { return f(traceID) }
+
+func (pendingRuns) Keep(context.Context, string) (Kept, error) { return NotThere, nil }
+
+type keptRuns struct {
+	kept Kept
+	err  error
+}
+
+func (keptRuns) Pending(string) bool { return false }
+
+func (k keptRuns) Keep(context.Context, string) (Kept, error) { return k.kept, k.err }
+
+func TestTheBestAnswerOfAllSourcesCounts(t *testing.T) {
+	away := errors.New("away")
+	for name, c := range map[string]struct {
+		sources []keptRuns
+		want    Kept
+		err     error
+	}{
+		"nobody":                  {nil, NotThere, nil},
+		"nobody has it":           {[]keptRuns{{}, {}}, NotThere, nil},
+		"one has it":              {[]keptRuns{{}, {kept: KeptOnceDecided}}, KeptOnceDecided, nil},
+		"two have parts of it":    {[]keptRuns{{kept: KeptNow}, {kept: KeptOnceDecided}}, KeptNow, nil},
+		"one cannot store it":     {[]keptRuns{{}, {err: away}}, NotThere, away},
+		"one cannot, another has": {[]keptRuns{{err: away}, {kept: KeptNow}}, KeptNow, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r Registry
+			for _, s := range c.sources {
+				r.RegisterRuns(s)
+			}
+			got, err := r.Keep(context.Background(), traceID)
+			assert.Equal(t, c.want, got)
+			require.ErrorIs(t, err, c.err)
+		})
+	}
 }
 
 func TestOperationsAreCounted(t *testing.T) {

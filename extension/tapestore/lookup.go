@@ -22,12 +22,10 @@ type Extension interface {
 	Class(row tape.Row) string
 	// Translation says how spans become tapes, for all components alike.
 	Translation() dialect.Options
-	// RegisterPending adds a source that knows which runs are still open: it is
-	// asked with trace ids of 32 lower-case hex digits, from any goroutine,
-	// until unregister is called.
-	RegisterPending(open func(traceID string) bool) (unregister func())
-	// Pending asks all sources whether a run is still open.
-	Pending(traceID string) bool
+	// RegisterRuns adds a source of runs that are not in the store, until
+	// unregister is called. Pending and Keep ask all sources.
+	RegisterRuns(source Runs) (unregister func())
+	Runs
 }
 
 // ErrNoStore says that the configured extension is not there, is another one,

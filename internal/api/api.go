@@ -1,20 +1,22 @@
 // Package api is the HTTP API over a store: runs listed, read as tapes or as
-// traces, and deleted.
+// traces, kept and deleted.
 //
 //	GET    /v1/tapes                    rows, newest decision first
 //	GET    /v1/tapes/{trace_id}         the tape, application/x-ndjson
 //	GET    /v1/tapes/{trace_id}/trace   the trace as OTLP, by Accept
+//	POST   /v1/tapes/{trace_id}/keep    keep a run that is not decided, or not kept
 //	DELETE /v1/tapes/{trace_id}
 //	GET    /v1/blobs/sha256/{hash}      a body
 //
 // Errors are {"error":{"code":…,"message":…}}. Messages say nothing about the
-// machine the API runs on; what they leave out is logged. Every read of content
-// and every deletion is one audit line in the log, without content.
+// machine the API runs on; what they leave out is logged. Every read of content,
+// every keeping and every deletion is one audit line in the log, without content.
 //
 // It holds one run in memory for each request that reads one.
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -30,12 +32,15 @@ type Options struct {
 	Refuse func(*http.Request) string
 	// Pending reports whether a run is still open; nil means none ever is.
 	Pending func(traceID string) bool
+	// Keep keeps a run that is not in the store yet, "" when it is not known
+	// there; nil means none ever is.
+	Keep func(ctx context.Context, traceID string) (Kept, error)
 	// Logger gets the audit lines and the reasons of failures; nil is silence.
 	Logger *zap.Logger
 	// Subject names who sent the request, for the audit line; nil names nobody.
 	Subject func(*http.Request) string
 	// Observe is told of each answered request: which endpoint (list, tape,
-	// trace, delete, blob, other) and which status.
+	// trace, keep, delete, blob, other) and which status.
 	Observe func(r *http.Request, endpoint string, status int)
 	// Translation says how spans become tapes.
 	Translation dialect.Options
@@ -52,6 +57,9 @@ type server struct {
 func New(st *store.Store, opts Options) http.Handler {
 	if opts.Pending == nil {
 		opts.Pending = func(string) bool { return false }
+	}
+	if opts.Keep == nil {
+		opts.Keep = func(context.Context, string) (Kept, error) { return "", nil }
 	}
 	if opts.Refuse == nil {
 		opts.Refuse = func(*http.Request) string { return "" }
@@ -79,6 +87,9 @@ func New(st *store.Store, opts Options) http.Handler {
 	}))
 	mux.Handle("/v1/tapes/{id}/trace", s.methods(map[string]endpoint{
 		http.MethodGet: {"trace", s.trace},
+	}))
+	mux.Handle("/v1/tapes/{id}/keep", s.methods(map[string]endpoint{
+		http.MethodPost: {"keep", s.keep},
 	}))
 	mux.Handle("/v1/blobs/sha256/{hash}", s.methods(map[string]endpoint{
 		http.MethodGet: {"blob", s.blob},
@@ -110,7 +121,7 @@ type endpoint struct {
 func (s *server) methods(byMethod map[string]endpoint) http.Handler {
 	allowed := ""
 	handlers := make(map[string]http.Handler, len(byMethod)+1)
-	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		e, ok := byMethod[method]
 		if !ok {
 			continue

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -41,6 +42,8 @@ type fixture struct {
 	handler http.Handler
 	logs    *observer.ObservedLogs
 	seen    []string
+	keep    map[string]api.Kept
+	keepErr error
 }
 
 // newFixture has one kept run, one summarised, one pending, and one whose
@@ -70,6 +73,7 @@ func newFixture(t *testing.T) *fixture {
 	f.logs = logs
 	f.handler = api.New(f.store, api.Options{
 		Pending: func(id string) bool { return id == pending },
+		Keep:    func(_ context.Context, id string) (api.Kept, error) { return f.keep[id], f.keepErr },
 		Logger:  zap.New(core),
 		Subject: func(*http.Request) string { return "alice" },
 		Observe: func(_ *http.Request, endpoint string, status int) {

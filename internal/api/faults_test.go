@@ -61,8 +61,6 @@ func TestMethodsAndPaths(t *testing.T) {
 		assert.Equal(t, http.StatusNotFound, w.Code, target)
 		assert.Equal(t, "not_found", failureOf(t, w).Error.Code)
 	}
-	w := f.do(http.MethodPost, "/v1/tapes/"+kept+"/keep")
-	assert.Equal(t, http.StatusNotFound, w.Code)
 	assert.Equal(t, http.StatusOK, f.do(http.MethodHead, "/v1/tapes/"+kept).Code)
 }
 

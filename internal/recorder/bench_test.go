@@ -10,10 +10,10 @@ import (
 
 // BenchmarkAdd is the arrival of one span of an open run.
 func BenchmarkAdd(b *testing.B) {
-	f := newFixture(b, func(c *Config) { c.MaxBytes = 1 << 40; c.MaxRunBytes = 1 << 40 })
+	f := newFixture(b, func(c *Config) { c.Spool.MaxBytes = 1 << 40; c.MaxRunBytes = 1 << 40 })
 	td := traces(tool(1, 2, 1))
 	b.ReportAllocs()
-	b.SetBytes(int64(marshaler.TracesSize(td)))
+	b.SetBytes(int64(sizer.TracesSize(td)))
 	for b.Loop() {
 		if err := f.Add(context.Background(), td); err != nil {
 			b.Fatal(err)
@@ -23,7 +23,7 @@ func BenchmarkAdd(b *testing.B) {
 
 // BenchmarkAddMixed is the arrival of a batch of 512 spans of 64 runs.
 func BenchmarkAddMixed(b *testing.B) {
-	f := newFixture(b, func(c *Config) { c.MaxBytes = 1 << 40; c.MaxRunBytes = 1 << 40 })
+	f := newFixture(b, func(c *Config) { c.Spool.MaxBytes = 1 << 40; c.MaxRunBytes = 1 << 40 })
 	td := ptrace.NewTraces()
 	rs := td.ResourceSpans().AppendEmpty()
 	ss := rs.ScopeSpans().AppendEmpty()
@@ -31,7 +31,7 @@ func BenchmarkAddMixed(b *testing.B) {
 		tool(byte(1+i%64), byte(i), 1)(rs, ss.Spans().AppendEmpty())
 	}
 	b.ReportAllocs()
-	b.SetBytes(int64(marshaler.TracesSize(td)))
+	b.SetBytes(int64(sizer.TracesSize(td)))
 	for b.Loop() {
 		if err := f.Add(context.Background(), td); err != nil {
 			b.Fatal(err)

@@ -2,89 +2,176 @@ package recorder
 
 import (
 	"context"
-	"slices"
+	"errors"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/spool"
 )
 
 // claimRecords moves log records into a run that is being decided: those that name
 // no trace, but a session or a call that the run's spans name too, as far as they
 // are its own (see owner) and not later than its end. What comes after may be the
 // next run's, whose spans are not here yet; giveBack finds out.
-func (r *Recorder) claimRecords(id buffer.ID, p *parts) error {
+func (r *Recorder) claimRecords(rn *run, p *parts) error {
 	if p.td.SpanCount() == 0 {
 		return nil
 	}
 	until := findHead(p.td).end
-	for _, from := range r.related(id) {
-		if err := r.claimFrom(from, id, until, p); err != nil {
+	for _, from := range r.kinship.related(rn.id) {
+		src := r.ownRecords(from)
+		if src == nil {
+			continue
+		}
+		err := r.claimFrom(src, rn, until, p)
+		r.release(src)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// related lists the runs of the sessions that a run's spans name, and those whose
-// records name one of its calls: not every agent writes its session on spans.
-func (r *Recorder) related(id buffer.ID) (ids []buffer.ID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	rn := r.idx.get(id)
-	ids = slices.Clone(rn.kin.sessions)
-	for _, call := range rn.kin.calls {
-		if from := r.idx.byCall[call]; from != nil && !slices.Contains(ids, from.id) {
-			ids = append(ids, from.id)
-		}
+// ownRecords makes the caller the owner of an open run of log records; it gives nil
+// when the run is not open. One that somebody works on gives its records back by
+// itself, and waiting for it could be mutual. One with spans is not to be taken
+// from: its trace id is that of a session by chance or by malice.
+func (r *Recorder) ownRecords(id ID) *run {
+	s := r.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rn := s.runs[id]
+	if rn == nil || rn.busy || rn.state != stateOpen || rn.spans > 0 {
+		return nil
 	}
-	return slices.DeleteFunc(ids, func(from buffer.ID) bool { return from == id })
+	s.own(rn)
+	return rn
+}
+
+func (r *Recorder) claimFrom(src, to *run, until pcommon.Timestamp, p *parts) error {
+	relatives := r.kinship.relatives(src.id)
+	mine, rest := plog.NewLogs(), plog.NewLogs()
+	deal(r.load(src).ld, func(res pcommon.Resource, rec plog.LogRecord) ID {
+		at := timeOf(rec)
+		if at <= until && owner(relatives, nameOfText(serviceOf(res)), nameOfText(dialect.LogCallID(rec)), at) == to.id {
+			return to.id
+		}
+		return ID{}
+	}, func(id ID) plog.Logs {
+		if id == to.id {
+			return mine
+		}
+		return rest
+	})
+	if mine.LogRecordCount() == 0 {
+		return nil
+	}
+	claimed := plog.NewLogs()
+	mine.CopyTo(claimed)
+	err := r.move(src, to, mine, rest)
+	if errors.Is(err, spool.ErrFull) {
+		// They stay where they are and get a decision of their own.
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	claimed.ResourceLogs().MoveAndAppendTo(p.ld.ResourceLogs())
+	if src.logs == 0 {
+		r.remove(src)
+	}
+	return nil
+}
+
+// move rewrites records: mine goes to another run, the old one keeps the rest. Both
+// are written before what was is freed: a kill in between repeats records, which a
+// translation recognises, and loses none.
+func (r *Recorder) move(src, to *run, mine, rest plog.Logs) error {
+	now := r.now()
+	before, amount, bytes := src.places(), src.amount(), src.bytes
+	var batch []arrival
+	var records []spool.Record
+	for _, m := range []struct {
+		run *run
+		ld  plog.Logs
+	}{{to, mine}, {src, rest}} {
+		n := Amount{Records: m.ld.LogRecordCount()}
+		if n.Records == 0 {
+			continue
+		}
+		p := &piece{
+			id: m.run.id, logs: true, ld: m.ld, amount: n, bytes: int64(logsSizer.LogsSize(m.ld)),
+			session: m.run == src, seen: &signs{},
+		}
+		a := arrival{piece: p, run: m.run, record: len(records)}
+		err := r.encode(&a)
+		batch = append(batch, a)
+		if err != nil {
+			r.undo(batch)
+			return err
+		}
+		records = append(records, r.recordOf(p, now))
+	}
+	if err := r.spool.Append(records); err != nil {
+		r.undo(batch)
+		return err
+	}
+	src.records, src.cut = nil, nil
+	for i := range batch {
+		a := &batch[i]
+		if a.run == src || a.part == 0 {
+			a.run.records = append(a.run.records, records[i].Pos)
+			continue
+		}
+		e := &a.run.cut.tail[a.epoch]
+		e.records = append(e.records, records[i].Pos)
+	}
+	src.sub(amount)
+	src.bytes -= bytes
+	r.spool.Free(before...)
+	return nil
 }
 
 // giveBack hands the log records of a session that is over to the runs they belong
 // to, which may be decided, as late as they are. It returns how many are left.
 func (r *Recorder) giveBack(ctx context.Context, src *run) (left int, err error) {
-	chunks, err := r.deps.Buffer.Load(src.id)
-	if err != nil {
-		return 0, err
+	if !r.kinship.on {
+		return int(src.logs), nil
 	}
-	r.mu.Lock()
-	relatives := r.idx.relatives(src)
-	r.mu.Unlock()
+	relatives := r.kinship.relatives(src.id)
 	if len(relatives) == 0 {
-		return src.records, nil
+		return int(src.logs), nil
 	}
-	all := decode(chunks)
-	shares := map[*run]plog.Logs{}
-	deal(all.ld, func(res pcommon.Resource, rec plog.LogRecord) *run {
-		return owner(relatives, serviceOf(res), dialect.LogCallID(rec), timeOf(rec))
-	}, func(to *run) plog.Logs {
+	shares := map[ID]plog.Logs{}
+	deal(r.load(src).ld, func(res pcommon.Resource, rec plog.LogRecord) ID {
+		return owner(relatives, nameOfText(serviceOf(res)), nameOfText(dialect.LogCallID(rec)), timeOf(rec))
+	}, func(to ID) plog.Logs {
 		if _, ok := shares[to]; !ok {
 			shares[to] = plog.NewLogs()
 		}
 		return shares[to]
 	})
+	pieces := make([]piece, 0, len(shares))
+	lost := int(src.logs)
 	for to, ld := range shares {
-		if to == nil {
-			continue
-		}
-		data, err := marshalLogs(ld)
-		if err != nil {
-			return 0, err
-		}
-		c := chunk{id: to.id, data: data, records: ld.LogRecordCount(), moved: true}
-		if err := r.add(ctx, &c); err != nil {
-			return 0, err
-		}
+		lost -= ld.LogRecordCount()
+		pieces = append(pieces, piece{
+			id: to, logs: true, ld: ld, moved: true,
+			amount: Amount{Records: ld.LogRecordCount()}, bytes: int64(logsSizer.LogsSize(ld)),
+		})
 	}
+	if err := r.take(ctx, pieces); err != nil {
+		return 0, err
+	}
+	r.deps.Telemetry.Dropped(DropDamaged, Amount{Records: lost})
 	return 0, nil
 }
 
 // deal gives each record to the part of the run that fn names, under its trace id.
-func deal(ld plog.Logs, fn func(pcommon.Resource, plog.LogRecord) *run, part func(*run) plog.Logs) {
-	open := map[*run]*logPart{}
+func deal(ld plog.Logs, fn func(pcommon.Resource, plog.LogRecord) ID, part func(ID) plog.Logs) {
+	open := map[ID]*logPart{}
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, rec := range sl.LogRecords().All() {
@@ -96,103 +183,10 @@ func deal(ld plog.Logs, fn func(pcommon.Resource, plog.LogRecord) *run, part fun
 				}
 				out := p.records(rl, sl).AppendEmpty()
 				rec.CopyTo(out)
-				if to != nil {
-					out.SetTraceID(pcommon.TraceID(to.id))
+				if to != (ID{}) {
+					out.SetTraceID(pcommon.TraceID(to))
 				}
 			}
 		}
 	}
-}
-
-func timeOf(rec plog.LogRecord) pcommon.Timestamp {
-	if at := rec.Timestamp(); at != 0 {
-		return at
-	}
-	return rec.ObservedTimestamp()
-}
-
-func (r *Recorder) claimFrom(from, to buffer.ID, until pcommon.Timestamp, p *parts) error {
-	src, done := r.take(from)
-	if src == nil {
-		return nil
-	}
-	chunks, err := r.deps.Buffer.Load(from)
-	mine, rest := plog.NewLogs(), plog.NewLogs()
-	if err == nil {
-		r.mu.Lock()
-		relatives, heir := r.idx.relatives(src), r.idx.get(to)
-		r.mu.Unlock()
-		// No spans are among them: take sees to it.
-		deal(decode(chunks).ld, func(res pcommon.Resource, rec plog.LogRecord) *run {
-			at := timeOf(rec)
-			if at <= until && owner(relatives, serviceOf(res), dialect.LogCallID(rec), at) == heir {
-				return heir
-			}
-			return nil
-		}, func(to *run) plog.Logs {
-			if to == heir {
-				return mine
-			}
-			return rest
-		})
-	}
-	moved, left := mine.LogRecordCount(), int64(0)
-	if err == nil && moved > 0 {
-		left, err = r.move(from, to, mine, rest)
-	}
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer done()
-	src.state = stateOpen
-	if err != nil || moved == 0 {
-		r.idx.schedule(src, r.deadline(src))
-		return err
-	}
-	mine.ResourceLogs().MoveAndAppendTo(p.ld.ResourceLogs())
-	r.idx.get(to).records += moved
-	src.records -= moved
-	src.bytes = left
-	if rest.LogRecordCount() == 0 {
-		r.idx.forget(src)
-		return nil
-	}
-	r.idx.schedule(src, r.deadline(src))
-	return nil
-}
-
-// take marks an open run of log records as being decided; it returns nil when the
-// run is not open. One that is being decided already gives its records back by
-// itself, and waiting for it could be mutual. One with spans is not to be taken
-// from: its trace id is that of a session by chance or by malice.
-func (r *Recorder) take(id buffer.ID) (rn *run, done func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	rn = r.idx.get(id)
-	if rn == nil || rn.spans > 0 || rn.state != stateOpen {
-		return nil, nil
-	}
-	return rn, r.begin(rn)
-}
-
-// move rewrites the buffer: mine is appended to its new run, the old one keeps the
-// rest. The new place comes first: a crash in between repeats records, which a
-// translation recognises, and loses none. It returns the bytes of the rest.
-func (r *Recorder) move(from, to buffer.ID, mine, rest plog.Logs) (left int64, err error) {
-	data, err := marshalLogs(mine)
-	if err != nil {
-		return 0, err
-	}
-	remains, err := marshalLogs(rest)
-	if err != nil {
-		return 0, err
-	}
-	if err := r.deps.Buffer.Append(to, data); err != nil {
-		return 0, err
-	}
-	r.deps.Buffer.Drop(from)
-	if rest.LogRecordCount() == 0 {
-		return 0, nil
-	}
-	return int64(len(remains)), r.deps.Buffer.Append(from, remains)
 }

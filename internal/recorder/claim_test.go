@@ -44,7 +44,7 @@ func TestTracesThatNameEachOtherAsSessionsAreBothDecided(t *testing.T) {
 		t.Fatal("each decision waits for the other")
 	}
 	f.balanced()
-	assert.Zero(t, f.OpenRuns())
+	assert.Zero(t, f.Status().OpenRuns)
 	assert.Equal(t, 2, f.counts.kept, "no span goes with the log records")
 	assert.Empty(t, f.counts.dropped[DropDamaged])
 }
@@ -66,20 +66,19 @@ func TestALargeResourceIsNotMultipliedByLogRecords(t *testing.T) {
 		chunks, _, err := splitLogs(logs(50, func(int) pcommon.TraceID { return pcommon.TraceID{1} }), 1<<30)
 		require.NoError(t, err)
 		require.Len(t, chunks, 1)
-		assert.Equal(t, 50, chunks[0].records)
-		assert.Less(t, len(chunks[0].data), 2*large)
+		assert.Equal(t, 50, chunks[0].amount.Records)
+		assert.Less(t, int(chunks[0].bytes), 2*large)
 
-		all := decode([][]byte{chunks[0].data})
 		mine, rest := plog.NewLogs(), plog.NewLogs()
-		heir := &run{id: [16]byte{2}}
-		deal(all.ld, func(pcommon.Resource, plog.LogRecord) *run { return heir }, func(to *run) plog.Logs {
+		heir := ID{2}
+		deal(chunks[0].ld, func(pcommon.Resource, plog.LogRecord) ID { return heir }, func(to ID) plog.Logs {
 			if to == heir {
 				return mine
 			}
 			return rest
 		})
 		assert.Equal(t, 50, mine.LogRecordCount())
-		assert.Less(t, logsMarshaler.LogsSize(mine), 2*large)
+		assert.Less(t, logsSizer.LogsSize(mine), 2*large)
 	})
 	for name, id := range map[string]func(int) pcommon.TraceID{
 		"by runs":             func(i int) pcommon.TraceID { return pcommon.TraceID{1, byte(i)} },
@@ -88,7 +87,7 @@ func TestALargeResourceIsNotMultipliedByLogRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, nil)
 			require.ErrorIs(t, f.AddLogs(context.Background(), logs(100, id)), ErrTooLarge)
-			assert.Zero(t, f.Bytes())
+			assert.Zero(t, f.live())
 		})
 	}
 }

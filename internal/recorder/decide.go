@@ -3,7 +3,6 @@ package recorder
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
@@ -19,146 +18,93 @@ const (
 	retryMost  = 30 * time.Second
 )
 
-// deadline is when the run has to be decided if nothing more comes.
-func (r *Recorder) deadline(rn *run) time.Time {
-	if rn.forced != "" {
+// deadline is when an open run has to be decided if nothing more comes.
+func (r *Recorder) deadline(rn *run) int64 {
+	if rn.forced {
 		return rn.retry
 	}
-	at := earlier(rn.first.Add(r.cfg.MaxAge), rn.last.Add(r.cfg.IdleTimeout))
-	if !rn.rooted.IsZero() {
-		at = earlier(at, r.rootDeadline(rn))
+	at := min(rn.first+int64(r.cfg.MaxAge), rn.last+int64(r.cfg.IdleTimeout))
+	if rn.rooted != 0 {
+		at = min(at, r.rootDeadline(rn))
 	}
-	if at.Before(rn.retry) {
-		return rn.retry
-	}
-	return at
+	return max(at, rn.retry)
 }
 
 // rootDeadline waits for stragglers after the root, each of which may bring
 // others, but not for longer than a run may be idle: background spans that never
 // end must not keep an ended run open.
-func (r *Recorder) rootDeadline(rn *run) time.Time {
-	quiet := rn.last
-	if rn.rooted.After(quiet) {
-		quiet = rn.rooted
-	}
-	return earlier(quiet.Add(r.cfg.RootSettle), rn.rooted.Add(r.cfg.IdleTimeout))
+func (r *Recorder) rootDeadline(rn *run) int64 {
+	return min(max(rn.last, rn.rooted)+int64(r.cfg.RootSettle), rn.rooted+int64(r.cfg.IdleTimeout))
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-// trigger says why a run is due.
-func (r *Recorder) trigger(rn *run, now time.Time) tape.Trigger {
+// due says why a run is due.
+func (r *Recorder) due(rn *run, now int64) trigger {
 	switch {
-	case rn.forced != "":
-		return rn.forced
-	case !rn.rooted.IsZero() && !now.Before(r.rootDeadline(rn)):
-		return tape.TriggerRootEnded
-	case !now.Before(rn.last.Add(r.cfg.IdleTimeout)):
-		return tape.TriggerIdle
+	case rn.forced:
+		return rn.trigger
+	case rn.rooted != 0 && now >= r.rootDeadline(rn):
+		return numberOf[trigger](triggers, tape.TriggerRootEnded)
+	case now >= rn.last+int64(r.cfg.IdleTimeout):
+		return numberOf[trigger](triggers, tape.TriggerIdle)
 	default:
-		return tape.TriggerMaxAge
+		return numberOf[trigger](triggers, tape.TriggerMaxAge)
 	}
 }
 
-// Tick decides every run that is due and lets go of look-back spans whose time
-// is over. What the next component does not take is tried again later.
+// Tick decides every run that is due, one after the other, and lets go of look-back
+// spans whose time is over. What the next component does not take is tried again
+// later. It may be called from several goroutines at a time, which then share the
+// work, so that a run which takes long keeps none of the others waiting.
 func (r *Recorder) Tick(ctx context.Context) {
-	now := r.deps.Now()
-	type due struct {
-		rn      *run
-		trigger tape.Trigger
-	}
-	var list []due
-	r.mu.Lock()
-	for rn := r.idx.popDue(now); rn != nil; rn = r.idx.popDue(now) {
-		switch {
-		case rn.held:
-			r.dropHeld(rn)
-		case rn.state == stateOpen:
-			list = append(list, due{rn, r.trigger(rn, now)})
+	now := r.now()
+	for ctx.Err() == nil && !r.closed.Load() {
+		rn := r.popDue(now)
+		if rn == nil {
+			return
 		}
-	}
-	r.mu.Unlock()
-	each(len(list), func(i int) {
-		if rn := list[i].rn; r.stillDue(ctx, rn) {
-			_ = r.decide(ctx, rn, list[i].trigger)
+		if rn.state == stateOpen {
+			_ = r.decide(ctx, rn, r.due(rn, now))
+		} else {
+			r.expire(ctx, rn)
 		}
-	})
+		r.release(rn)
+	}
 }
 
-// stillDue tells whether a run that was due is so when its turn has come: spans
-// that came meanwhile have put it back into the schedule, and so does the end of
-// ctx.
-func (r *Recorder) stillDue(ctx context.Context, rn *run) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if rn.state != stateOpen || rn.heapAt >= 0 {
-		return false
+// popDue makes the caller the owner of a run that is due. Shards take turns, and
+// one whose owner is at work comes back into the schedule by itself.
+func (r *Recorder) popDue(now int64) *run {
+	first := int(r.turn.Add(1))
+	for i := range r.shards {
+		s := r.shards[(first+i)%len(r.shards)]
+		s.mu.Lock()
+		for rn := s.pop(now); rn != nil; rn = s.pop(now) {
+			if !rn.busy {
+				s.own(rn)
+				s.mu.Unlock()
+				return rn
+			}
+		}
+		s.mu.Unlock()
 	}
-	if ctx.Err() != nil {
-		r.idx.schedule(rn, r.deadline(rn))
-		return false
-	}
-	return true
+	return nil
 }
 
-// each calls fn for 0..n-1 on as many goroutines as there are cores and returns
-// when all are done.
-func each(n int, fn func(int)) {
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range n {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			fn(i)
-		})
-	}
-	wg.Wait()
-}
-
-// decide judges an open run and hands on the result. It does nothing when the
-// run is no longer open. An error means that the next component did not take the
-// result: the run is then open as before and will be tried again.
-func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) error {
-	r.mu.Lock()
-	if rn.state != stateOpen {
-		r.mu.Unlock()
-		return nil
-	}
-	done := r.begin(rn)
-	r.mu.Unlock()
-
-	v, err := verdict{}, error(nil)
-	left := 1
-	if rn.session && rn.spans == 0 {
-		left, err = r.giveBack(ctx, rn)
-	}
-	if err == nil && left > 0 {
-		v, err = r.judge(ctx, rn.id, trigger)
-	}
-	if err == nil {
-		err = r.emit(ctx, v.out)
-	}
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer done()
+// decide judges an open run that the caller owns and hands on the result. An error
+// means that the next component did not take it: the run is then open as before
+// and will be tried again.
+func (r *Recorder) decide(ctx context.Context, rn *run, why trigger) error {
+	began := time.Now()
+	v, left, err := r.conclusion(ctx, rn, why)
 	switch {
 	case err == nil && left == 0:
-		r.deps.Buffer.Drop(rn.id)
-		r.idx.forget(rn)
+		r.remove(rn)
 		return nil
 	case err == nil:
 		all := rn.amount()
 		r.deps.Telemetry.Dropped(DropDamaged, Amount{all.Spans - v.amount.Spans, all.Records - v.amount.Records})
-		r.conclude(rn, v)
+		r.conclude(ctx, rn, v)
+		r.deps.Telemetry.Took(time.Since(began))
 		return nil
 	case errors.Is(err, errDamaged):
 		r.discard(rn, DropDamaged)
@@ -168,72 +114,161 @@ func (r *Recorder) decide(ctx context.Context, rn *run, trigger tape.Trigger) er
 		return nil
 	}
 	r.deps.Telemetry.Retried()
-	rn.state = stateOpen
-	if trigger != tape.TriggerEvicted {
+	if why.name() != tape.TriggerEvicted {
 		// Room may be made otherwise until then, and the run then goes on.
-		rn.forced = trigger
+		rn.trigger, rn.forced = why, true
 	}
-	rn.retry = r.deps.Now().Add(min(retryFirst<<min(rn.attempts, 10), retryMost))
-	rn.attempts++
-	r.idx.schedule(rn, r.deadline(rn))
+	rn.retry = r.now() + int64(min(retryFirst<<min(rn.attempts, 10), retryMost))
+	rn.attempts = min(rn.attempts+1, 100)
 	return err
 }
 
-// begin marks a run as being decided. It is called with the lock held, and so is
-// the function it returns, which must be called when the run has left that state.
-func (r *Recorder) begin(rn *run) (done func()) {
-	rn.state = stateDeciding
-	busy := make(chan struct{})
-	rn.busy = busy
-	r.idx.unschedule(rn)
-	return func() {
-		rn.busy = nil
-		close(busy)
+// conclusion is the verdict about a run, which was handed on, and how many of its
+// log records are left to it when others belong to other runs.
+func (r *Recorder) conclusion(ctx context.Context, rn *run, why trigger) (v verdict, left int, err error) {
+	left = 1
+	// Room is made while others are owned, and to give back may wait for these.
+	if rn.session && rn.spans == 0 && why.name() != tape.TriggerEvicted {
+		if left, err = r.giveBack(ctx, rn); err != nil || left == 0 {
+			return v, left, err
+		}
 	}
+	v, err = r.carryOut(ctx, rn, why.name(), "")
+	return v, left, err
+}
+
+// carryOut judges a run and hands on the result. As many runs as there are cores
+// are in memory at a time; one of which only a summary is left is not, so that more
+// can wait for the next component.
+func (r *Recorder) carryOut(ctx context.Context, rn *run, trigger tape.Trigger, wanted tape.Reason) (v verdict, err error) {
+	select {
+	case r.slots <- struct{}{}:
+	case <-ctx.Done():
+		return v, ctx.Err()
+	}
+	release := sync.OnceFunc(func() { <-r.slots })
+	defer release()
+	v, err = r.judge(ctx, rn, trigger, wanted)
+	if err != nil || rn.state.decided() && v.fate != stateKept {
+		return v, err
+	}
+	if v.fate == stateSummarised {
+		release()
+	}
+	return v, r.emit(ctx, v.out)
 }
 
 // conclude notes a decision that was handed on.
-func (r *Recorder) conclude(rn *run, v verdict) {
-	rn.outcome, rn.trigger = v.row.Outcome, v.row.Trigger
-	hold := false
+func (r *Recorder) conclude(ctx context.Context, rn *run, v verdict) {
+	t := r.deps.Telemetry
 	switch v.fate {
 	case stateKept:
-		r.deps.Telemetry.Kept(v.amount)
+		t.Kept(v.amount)
 	case stateSummarised:
-		r.deps.Telemetry.Summarised(v.amount)
-		hold = r.cfg.Lookback > 0
-	default:
+		t.Summarised(v.amount)
+	case stateLetGo:
 		if r.cfg.PassThrough {
 			// Log records of what is no agent's run have no way on from here.
-			r.deps.Telemetry.Passed(Amount{Spans: v.amount.Spans})
-			r.deps.Telemetry.LetGo(Amount{Records: v.amount.Records})
+			t.Passed(Amount{Spans: v.amount.Spans})
+			t.LetGo(Amount{Records: v.amount.Records})
 		} else {
-			r.deps.Telemetry.LetGo(v.amount)
+			t.LetGo(v.amount)
 		}
 	}
-	v.count(r.deps.Telemetry)
-	r.settle(rn, v.fate)
-	if !hold {
-		r.deps.Buffer.Drop(rn.id)
-		return
+	v.count(t)
+	rn.decided = r.now()
+	r.become(rn, v)
+	r.learn(v)
+	// The oldest are decided early to make room.
+	if r.cfg.Lookback == 0 || v.row.Trigger == tape.TriggerEvicted || rn.final() {
+		r.finish(rn)
+	} else {
+		if v.fate == stateSummarised && v.row.Outcome == tape.OutcomeSucceeded {
+			r.good.succeeded(rn.id, v.row)
+		}
+		r.keepInSpool(rn)
 	}
-	r.idx.hold(rn, r.deps.Now().Add(r.cfg.Lookback))
+	if v.row.Kept && v.row.Outcome == tape.OutcomeFailed {
+		r.accompany(ctx, v.row)
+	}
 }
 
-// discard gives up a run that nobody takes.
+// keepInSpool moves a decided run into the look-back.
+func (r *Recorder) keepInSpool(rn *run) {
+	s := r.shard(rn.id)
+	s.mu.Lock()
+	s.move(rn, &s.held)
+	s.mu.Unlock()
+	r.note(rn, true)
+}
+
+// become takes over what a verdict says.
+func (r *Recorder) become(rn *run, v verdict) {
+	s := r.shard(rn.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rn.state, rn.forced, rn.retry, rn.attempts = v.fate, false, 0, 0
+	rn.outcome = numberOf[outcome](outcomes, v.row.Outcome)
+	rn.trigger = numberOf[trigger](triggers, v.row.Trigger)
+	rn.because = numberOf[because](reasons, v.row.KeptBecause)
+}
+
+// final reports whether nothing can change the decision about a run any more.
+func (r *run) final() bool {
+	return r.state == stateDropped || r.state == stateKept && r.outcome.name() == tape.OutcomeFailed
+}
+
+// discard gives up an open run that nobody takes.
 func (r *Recorder) discard(rn *run, reason string) {
 	r.deps.Telemetry.Dropped(reason, rn.amount())
-	r.settle(rn, stateDropped)
-	r.deps.Buffer.Drop(rn.id)
+	r.become(rn, verdict{fate: stateDropped})
+	rn.decided = r.now()
+	r.finish(rn)
 }
 
-func (r *Recorder) settle(rn *run, fate state) {
-	rn.state = fate
-	for _, old := range r.idx.settle(rn, r.cfg.DecidedRuns) {
-		if old.held {
-			r.deps.Buffer.Drop(old.id)
-		}
+// note writes down what a restart has to know of a run. A failure to write costs
+// that knowledge at most, and the spool counts it.
+func (r *Recorder) note(rn *run, held bool) {
+	n := noteOf(rn, held)
+	if held {
+		n.kind = r.good.kindOf(rn.id)
 	}
+	if !n.worth() {
+		_ = r.spool.Unmark(rn.id)
+		return
+	}
+	_ = r.spool.Mark(rn.id, n.append(make([]byte, 0, 32)))
+}
+
+// finish lets the spool have the room of a decided run, of which only the decision
+// stays.
+func (r *Recorder) finish(rn *run) {
+	r.texts.forget(rn)
+	r.note(rn, false)
+	r.spool.Free(rn.places()...)
+	s := r.shard(rn.id)
+	s.mu.Lock()
+	s.drop(rn)
+	forgotten, full := s.remember(rn.id, fate{rn.state, rn.trigger, rn.outcome}, r.decidedPerShard())
+	s.mu.Unlock()
+	if full {
+		_ = r.spool.Unmark(forgotten)
+		r.kinship.drop(forgotten)
+	}
+}
+
+func (r *Recorder) decidedPerShard() int { return max(1, r.cfg.DecidedRuns/len(r.shards)) }
+
+// remove forgets an open run of which nothing is left.
+func (r *Recorder) remove(rn *run) {
+	r.texts.forget(rn)
+	r.spool.Free(rn.places()...)
+	_ = r.spool.Unmark(rn.id)
+	s := r.shard(rn.id)
+	s.mu.Lock()
+	s.drop(rn)
+	s.mu.Unlock()
+	r.kinship.drop(rn.id)
 }
 
 func (r *Recorder) emit(ctx context.Context, out []ptrace.Traces) error {

@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/redact"
@@ -48,26 +47,40 @@ func newFixture(t testing.TB, change func(*Config)) *fixture {
 		MaxAge:           24 * time.Hour,
 		RootSettle:       5 * time.Second,
 		Lookback:         time.Hour,
-		MaxBytes:         64 << 20,
 		MaxRunBytes:      16 << 20,
+		MaxRunSpans:      100_000,
 		MaxRequestBytes:  3 << 20,
-		DecidedRuns:      1000,
-		KeepOutcomes:     []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete},
+		DecidedRuns:      8000,
+		Keep:             Keep{Outcomes: []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete}},
 		OffloadThreshold: 64 << 10,
+		Spool:            Spool{MaxBytes: 64 << 20, SegmentBytes: 1 << 20, CacheBytes: 16 << 20},
 	}
 	if change != nil {
 		change(&cfg)
 	}
-	f.Recorder = New(cfg, Deps{
-		Buffer:    buffer.NewMemory(cfg.MaxBytes),
+	f.open(cfg, Deps{
 		Scrubber:  scrub.New(redact.Default()),
 		Bodies:    f,
 		Emit:      f.emit,
 		Permanent: func(err error) bool { return errors.Is(err, errPermanent) },
 		Telemetry: &f.counts,
 		Now:       f.time,
+		Logs:      true,
 	})
 	return f
+}
+
+// open makes the recorder, in place of the one before if there is one.
+func (f *fixture) open(cfg Config, deps Deps) {
+	f.t.Helper()
+	r, err := Open(cfg, deps)
+	require.NoError(f.t, err)
+	f.Recorder = r
+	f.t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = r.Close(ctx)
+	})
 }
 
 func (f *fixture) time() time.Time {
@@ -152,21 +165,23 @@ func (f *fixture) balanced() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	open, openLogs := 0, 0
-	f.Recorder.mu.Lock()
-	for e := f.idx.undecided.Front(); e != nil; e = e.Next() {
-		open += e.Value.(*run).spans
-		openLogs += e.Value.(*run).records
+	for _, sh := range f.shards {
+		sh.mu.Lock()
+		for rn := sh.open.first; rn != nil; rn = rn.next {
+			open += int(rn.spans)
+			openLogs += int(rn.logs)
+		}
+		sh.mu.Unlock()
 	}
-	f.Recorder.mu.Unlock()
 	dropped := 0
 	for _, n := range c.dropped {
 		dropped += n
 	}
-	require.Equal(f.t, c.received+c.upgraded, c.kept+c.summarised+c.letGo+c.passed+dropped+open,
-		"received %d + upgraded %d = kept %d + summarised %d + let go %d + passed %d + dropped %v + open %d",
-		c.received, c.upgraded, c.kept, c.summarised, c.letGo, c.passed, c.dropped, open)
+	require.Equal(f.t, c.recovered+c.received+c.upgraded, c.kept+c.summarised+c.letGo+c.passed+dropped+open,
+		"recovered %d + received %d + upgraded %d = kept %d + summarised %d + let go %d + passed %d + dropped %v + open %d",
+		c.recovered, c.received, c.upgraded, c.kept, c.summarised, c.letGo, c.passed, c.dropped, open)
 	l := c.logs
-	require.Equal(f.t, l.received+l.upgraded, l.kept+l.summarised+l.letGo+l.passed+l.dropped+openLogs, "log records: %+v, open %d", l, openLogs)
+	require.Equal(f.t, l.recovered+l.received+l.upgraded, l.kept+l.summarised+l.letGo+l.passed+l.dropped+openLogs, "log records: %+v, open %d", l, openLogs)
 }
 
 func traces(spans ...func(ptrace.ResourceSpans, ptrace.Span)) ptrace.Traces {
@@ -180,7 +195,7 @@ func traces(spans ...func(ptrace.ResourceSpans, ptrace.Span)) ptrace.Traces {
 	return td
 }
 
-var epoch = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+var dawn = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
 func span(trace, id, parent byte, more ...func(ptrace.Span)) func(ptrace.ResourceSpans, ptrace.Span) {
 	return func(_ ptrace.ResourceSpans, s ptrace.Span) {
@@ -190,7 +205,7 @@ func span(trace, id, parent byte, more ...func(ptrace.Span)) func(ptrace.Resourc
 			s.SetParentSpanID(pcommon.SpanID{7: parent})
 		}
 		s.SetName("span")
-		s.SetStartTimestamp(pcommon.NewTimestampFromTime(epoch.Add(time.Duration(id) * time.Second)))
+		s.SetStartTimestamp(pcommon.NewTimestampFromTime(dawn.Add(time.Duration(id) * time.Second)))
 		s.SetEndTimestamp(s.StartTimestamp() + 1e6)
 		for _, fn := range more {
 			fn(s)
@@ -227,8 +242,12 @@ func failed(s ptrace.Span) {
 // counts is a Telemetry that remembers.
 type counts struct {
 	mu                                                        sync.Mutex
+	recovered                                                 int
+	saved                                                     int64
+	rows                                                      []tape.Row
+	took                                                      int
 	received, upgraded, kept, summarised, letGo, passed, late int
-	logs                                                      struct{ received, upgraded, kept, summarised, letGo, passed, late, dropped int }
+	logs                                                      struct{ recovered, received, upgraded, kept, summarised, letGo, passed, late, dropped int }
 	dropped                                                   map[string]int
 	decided                                                   map[string]int
 	redacted                                                  map[string]int
@@ -243,6 +262,7 @@ func (c *counts) add(p *int, a Amount, records *int) {
 	c.mu.Unlock()
 }
 
+func (c *counts) Recovered(a Amount)  { c.add(&c.recovered, a, &c.logs.recovered) }
 func (c *counts) Received(a Amount)   { c.add(&c.received, a, &c.logs.received) }
 func (c *counts) Upgraded(a Amount)   { c.add(&c.upgraded, a, &c.logs.upgraded) }
 func (c *counts) Kept(a Amount)       { c.add(&c.kept, a, &c.logs.kept) }
@@ -262,9 +282,19 @@ func (c *counts) Dropped(reason string, a Amount) {
 	c.logs.dropped += a.Records
 }
 
-func (c *counts) Decided(o tape.Outcome, tr tape.Trigger, _ bool) {
+func (c *counts) Took(time.Duration) { c.add(&c.took, Amount{Spans: 1}, new(int)) }
+
+func (c *counts) Saved(n int64) {
+	c.mu.Lock()
+	c.saved += n
+	c.mu.Unlock()
+}
+
+func (c *counts) Decided(row tape.Row) {
+	o, tr := row.Outcome, row.Trigger
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.rows = append(c.rows, row)
 	if c.decided == nil {
 		c.decided = map[string]int{}
 	}
@@ -297,3 +327,6 @@ func (c *counts) Offloaded(n int, _ int64, failed int) {
 	c.bodies += n
 	c.bodyFailures += failed
 }
+
+// live is what the spool holds.
+func (f *fixture) live() int64 { return f.Status().Spool.LiveBytes }

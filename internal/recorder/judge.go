@@ -10,38 +10,36 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/logfold"
 	"github.com/tapedeck/tapedeck/internal/offload"
-	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// errDamaged marks a run of which the buffer returned nothing that can be read.
-var errDamaged = errors.New("buffered spans cannot be read")
+// errDamaged marks a run of which the spool returned nothing that can be read.
+var errDamaged = errors.New("spans in the spool cannot be read")
 
 // verdict is what becomes of a run, ready to be handed on.
 type verdict struct {
 	fate state
 	row  tape.Row
 	out  []ptrace.Traces
-	// amount is how much was judged, which is less than came when the buffer lost
+	// amount is how much was judged, which is less than came when the spool lost
 	// some.
 	amount Amount
-
 	// report says how far the tape can be replayed; nil where there is no call.
 	report *doctor.Report
+	// tape is that of the run.
+	tape *tape.Tape
 
-	redacted  scrub.Stats
 	offloaded offload.Stats
 }
 
 // count reports a decision that was handed on.
 func (v verdict) count(t Telemetry) {
-	t.Decided(v.row.Outcome, v.row.Trigger, v.fate == stateKept)
+	t.Decided(v.row)
 	if v.report != nil {
 		t.Examined(*v.report)
 	}
@@ -49,51 +47,53 @@ func (v verdict) count(t Telemetry) {
 }
 
 func (v verdict) countContent(t Telemetry) {
-	t.Redacted(v.redacted.Types)
 	t.Offloaded(v.offloaded.Bodies, v.offloaded.Bytes, v.offloaded.Failed)
 }
 
-// judge reads a run from the buffer and decides about it. Redaction comes before
-// everything else: keys, names and summaries are made of what is left.
-func (r *Recorder) judge(ctx context.Context, id buffer.ID, trigger tape.Trigger) (verdict, error) {
-	chunks, err := r.deps.Buffer.Load(id)
-	if err != nil {
-		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, err)
-	}
-	p := decode(chunks)
-	if err := r.claimRecords(id, &p); err != nil {
+// judge reads a run that the caller owns from the spool and decides about it. With
+// wanted, that is why it is kept.
+func (r *Recorder) judge(ctx context.Context, rn *run, trigger tape.Trigger, wanted tape.Reason) (verdict, error) {
+	p := r.load(rn)
+	if err := r.claimRecords(rn, &p); err != nil {
 		return verdict{}, err
 	}
-	if p.amount() == (Amount{}) {
-		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, id, p.broken)
+	if p.amount() == (Amount{}) && !rn.truncated() {
+		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, rn.id, p.broken)
 	}
-	td, v, t := r.examine(&p, trigger)
-	switch {
-	case len(t.Records) == 0:
+	if rn.stale {
+		// What waited under another policy gets the one that its spans will name.
+		r.deps.Scrubber.Traces(p.td)
+		r.deps.Scrubber.Logs(p.ld)
+	}
+	td, v, t := r.examine(&p, trigger, rn)
+	v.tape = t
+	if v.row.Outcome == "" && !(rn.asked && td.SpanCount() > 0) {
 		v.fate = stateLetGo
 		if spans, _ := logfold.Unfold(td); r.cfg.PassThrough && spans.SpanCount() > 0 {
 			v.out = r.requests(spans)
 		}
-	case r.keep[v.row.Outcome]:
-		err = r.pack(ctx, td, t, &v)
-	default:
-		v.fate = stateSummarised
-		v.out = r.requests(summary(td, v.row))
+		return v, nil
 	}
-	return v, err
+	if v.row.KeptBecause = wanted; wanted == "" {
+		v.row.KeptBecause = r.reason(ctx, rn, td, v.row)
+	}
+	if v.row.KeptBecause != "" {
+		return v, r.pack(ctx, td, t, &v)
+	}
+	v.fate = stateSummarised
+	v.out = r.requests(summary(td, v.row))
+	return v, nil
 }
 
-var unmarshaler ptrace.ProtoUnmarshaler
-
-// examine puts what is known of one run into one trace, redacts it and translates
-// it.
-func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdict, *tape.Tape) {
+// examine puts what is known of one run into one trace and translates it. The
+// outcome is empty where no call is in it: of what is no agent's run it is nobody's
+// business.
+func (r *Recorder) examine(p *parts, trigger tape.Trigger, rn *run) (ptrace.Traces, verdict, *tape.Tape) {
 	v := verdict{amount: p.amount()}
+	v.row.Trigger = trigger
 	rooted := rootSeen(p.td)
-	strip(p.td)
 	logfold.Fold(p.td, p.ld)
 	td := p.td
-	v.redacted = r.deps.Scrubber.Traces(td)
 	opts := r.deps.Translation
 	opts.Trigger = trigger
 	// A decision needs keys and gaps, not the conversation over and over.
@@ -103,18 +103,28 @@ func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdi
 		return td, v, &tape.Tape{}
 	}
 	t := runs[0].Tape
-	v.row = runs[0].Row()
-	v.row.Trigger = trigger
-	if len(t.Records) == 0 {
-		// The outcome of what is no agent's run is nobody's business.
-		v.row.Outcome = ""
+	r.good.compare(r.deps.Translation.Attribution, t)
+	row := runs[0].Row()
+	row.Trigger = trigger
+	cutOut := rn != nil && rn.truncated()
+	if len(t.Records) == 0 && !(cutOut && rn.cut.signs.calls) && !(rn != nil && rn.asked) {
 		return td, v, t
 	}
+	v.row = row
 	report := doctor.Examine(t)
 	v.report = &report
 	v.row.Decided = r.deps.Now().UTC().Format(time.RFC3339Nano)
 	if cutShort(trigger) && !rooted {
 		v.row.Outcome = tape.OutcomeIncomplete
+	}
+	if cutOut {
+		v.row.TruncatedSpans = rn.cut.lost.Spans
+		if v.row.Trigger != tape.TriggerAsked && v.row.Trigger != tape.TriggerLateFailure {
+			v.row.Trigger = tape.TriggerSize
+		}
+		if rn.cut.signs.failed && v.row.Outcome == tape.OutcomeSucceeded {
+			v.row.Outcome = tape.OutcomeRecovered
+		}
 	}
 	return td, v, t
 }
@@ -122,7 +132,7 @@ func (r *Recorder) examine(p *parts, trigger tape.Trigger) (ptrace.Traces, verdi
 // cutShort tells the triggers that end a run which has not ended by itself.
 func cutShort(t tape.Trigger) bool {
 	switch t {
-	case tape.TriggerMaxAge, tape.TriggerSize, tape.TriggerEvicted, tape.TriggerShutdown:
+	case tape.TriggerMaxAge, tape.TriggerEvicted, tape.TriggerShutdown:
 		return true
 	default:
 		return false
@@ -188,47 +198,4 @@ func (r *Recorder) moveBodies(ctx context.Context, td ptrace.Traces, v *verdict)
 	})
 	v.offloaded = stats
 	return ctx.Err()
-}
-
-// judgeChunk prepares late spans of a run whose outcome is settled; with an empty
-// outcome, those of a trace that is passed on.
-func (r *Recorder) judgeChunk(ctx context.Context, c *chunk, trigger tape.Trigger, outcome tape.Outcome) (verdict, error) {
-	p := decode([][]byte{c.data})
-	if p.broken != nil {
-		return verdict{}, p.broken
-	}
-	td, v, t := r.examine(&p, trigger)
-	if outcome == "" {
-		if spans, _ := logfold.Unfold(td); spans.SpanCount() > 0 {
-			v.out = r.requests(spans)
-		}
-		return v, nil
-	}
-	v.fate = stateKept
-	v.row.Outcome = outcome
-	if r.deps.Bodies != nil {
-		v.row.Class = r.deps.Bodies.Class(v.row)
-	}
-	for i := range t.Records {
-		// The position in a part says nothing about that in the run.
-		t.Records[i].Seq = 0
-	}
-	if err := r.moveBodies(ctx, td, &v); err != nil {
-		return verdict{}, err
-	}
-	mark(td, t, outcome, trigger)
-	v.out = r.requests(td)
-	return v, nil
-}
-
-// judgeFailure keeps late spans that tell of a failure in a run whose other spans
-// are gone.
-func (r *Recorder) judgeFailure(ctx context.Context, c *chunk) (verdict, error) {
-	p := decode([][]byte{c.data})
-	if p.broken != nil {
-		return verdict{}, p.broken
-	}
-	td, v, t := r.examine(&p, tape.TriggerLateFailure)
-	v.row.Outcome = tape.OutcomeFailed
-	return v, r.pack(ctx, td, t, &v)
 }

@@ -1,42 +1,67 @@
 package recorder
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"slices"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 )
 
-// kin is what a run's spans say that log records without a trace may refer to.
+// name stands for a text that only has to be told from others.
+type name uint64
+
+func nameOfText(s string) name {
+	if s == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s))
+	return name(h.Sum64())
+}
+
+// kin is what a run's spans say that log records without a trace may refer to, and
+// which calls its log records name.
 type kin struct {
 	// sessions are the runs of the sessions that spans name, calls the calls.
-	sessions []buffer.ID
-	calls    []string
+	sessions []ID
+	calls    []name
+	// logCalls are named by log records without a trace.
+	logCalls []name
 	// service is that of the first span, start the earliest.
-	service string
+	service name
 	start   pcommon.Timestamp
+	spans   bool
 }
 
 // see adds what a span says.
-func (k *kin) see(res pcommon.Resource, span ptrace.Span) {
+func (p *piece) see(res pcommon.Resource, span ptrace.Span) {
+	if p.kin == nil {
+		p.kin = &kin{service: nameOfText(serviceOf(res)), spans: true}
+	}
+	k := p.kin
 	session, call := dialect.SpanNames(span)
 	if session != "" {
-		if id := buffer.ID(dialect.LogTraceID(session)); !slices.Contains(k.sessions, id) {
-			k.sessions = append(k.sessions, id)
-		}
+		k.sessions = appendNew(k.sessions, ID(dialect.LogTraceID(session)))
 	}
-	if call != "" && !slices.Contains(k.calls, call) {
-		k.calls = append(k.calls, call)
-	}
-	if k.service == "" {
-		k.service = serviceOf(res)
+	if call != "" {
+		k.calls = appendNew(k.calls, nameOfText(call))
 	}
 	if at := span.StartTimestamp(); at != 0 && (k.start == 0 || at < k.start) {
 		k.start = at
 	}
+}
+
+func appendNew[T comparable](list []T, v T) []T {
+	if slices.Contains(list, v) {
+		return list
+	}
+	return append(list, v)
 }
 
 func serviceOf(res pcommon.Resource) string {
@@ -46,88 +71,136 @@ func serviceOf(res pcommon.Resource) string {
 	return ""
 }
 
-// join adds what later spans of the run say, and tells what is new of it.
-func (k *kin) join(more kin) (sessions []buffer.ID, calls []string) {
-	for _, id := range more.sessions {
-		if !slices.Contains(k.sessions, id) {
-			k.sessions = append(k.sessions, id)
-			sessions = append(sessions, id)
+func timeOf(rec plog.LogRecord) pcommon.Timestamp {
+	if at := rec.Timestamp(); at != 0 {
+		return at
+	}
+	return rec.ObservedTimestamp()
+}
+
+// append writes it for the spool: three lists, each its length and its members,
+// then service, start and whether there are spans.
+func (k *kin) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(k.sessions)))
+	for _, id := range k.sessions {
+		b = append(b, id[:]...)
+	}
+	for _, list := range [][]name{k.calls, k.logCalls} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, n := range list {
+			b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		}
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(k.service))
+	b = binary.LittleEndian.AppendUint64(b, uint64(k.start))
+	if k.spans {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func readKin(d *decoder) *kin {
+	k := &kin{}
+	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+		k.sessions = append(k.sessions, ID(d.take(16)))
+	}
+	for _, list := range []*[]name{&k.calls, &k.logCalls} {
+		for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+			*list = append(*list, name(d.uint64()))
+		}
+	}
+	k.service, k.start = name(d.uint64()), pcommon.Timestamp(d.uint64())
+	k.spans = d.byte() == 1
+	return k
+}
+
+// kinship finds the runs that log records without a trace belong to, and the
+// records that a run has a claim to. It is one for all shards, because a session
+// and its run are in different ones; where no log records come in, it is empty and
+// nobody asks. Decided runs stay in it as long as the decision is known: what comes
+// later follows it.
+type kinship struct {
+	on bool
+
+	mu   sync.Mutex
+	runs map[ID]*kin
+	// bySession and bySpanCall find the runs whose spans name a session, by the id
+	// of its run, or a call; byLogCall those whose log records name one.
+	bySession             map[ID][]ID
+	bySpanCall, byLogCall map[name][]ID
+}
+
+func newKinship(on bool) kinship {
+	return kinship{
+		on: on, runs: map[ID]*kin{}, bySession: map[ID][]ID{},
+		bySpanCall: map[name][]ID{}, byLogCall: map[name][]ID{},
+	}
+}
+
+// join adds what a piece of a run says.
+func (x *kinship) join(id ID, more *kin) {
+	if !x.on || more == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := x.runs[id]
+	if k == nil {
+		k = &kin{}
+		x.runs[id] = k
+	}
+	for _, session := range more.sessions {
+		if !slices.Contains(k.sessions, session) {
+			k.sessions = append(k.sessions, session)
+			x.bySession[session] = append(x.bySession[session], id)
 		}
 	}
 	for _, c := range more.calls {
 		if !slices.Contains(k.calls, c) {
 			k.calls = append(k.calls, c)
-			calls = append(calls, c)
+			x.bySpanCall[c] = append(x.bySpanCall[c], id)
 		}
 	}
-	if k.service == "" {
+	for _, c := range more.logCalls {
+		if !slices.Contains(k.logCalls, c) {
+			k.logCalls = append(k.logCalls, c)
+			x.byLogCall[c] = append(x.byLogCall[c], id)
+		}
+	}
+	if k.service == 0 {
 		k.service = more.service
 	}
 	if more.start != 0 && (k.start == 0 || more.start < k.start) {
 		k.start = more.start
 	}
-	return sessions, calls
+	k.spans = k.spans || more.spans
 }
 
-// owner is the run among relatives of a session that a record belongs to: one of
-// the record's own service, if there is one; one whose spans name the record's
-// call, if there is one; of what is left the last that had begun, or else the
-// first. It is nil where there are no relatives.
-func owner(relatives []*run, service, call string, at pcommon.Timestamp) *run {
-	relatives = narrow(relatives, func(r *run) bool { return service != "" && r.kin.service == service })
-	if call != "" {
-		relatives = narrow(relatives, func(r *run) bool { return slices.Contains(r.kin.calls, call) })
+// drop forgets a run.
+func (x *kinship) drop(id ID) {
+	if !x.on {
+		return
 	}
-	var best *run
-	for _, r := range relatives {
-		switch {
-		case best == nil:
-			best = r
-		case r.kin.start <= at && (best.kin.start > at || r.kin.start > best.kin.start):
-			best = r
-		case r.kin.start > at && best.kin.start > at && r.kin.start < best.kin.start:
-			best = r
-		}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := x.runs[id]
+	if k == nil {
+		return
 	}
-	return best
+	for _, session := range k.sessions {
+		without(x.bySession, session, id)
+	}
+	for _, c := range k.calls {
+		without(x.bySpanCall, c, id)
+	}
+	for _, c := range k.logCalls {
+		without(x.byLogCall, c, id)
+	}
+	delete(x.runs, id)
 }
 
-// narrow keeps those that fit, or all if none does.
-func narrow(all []*run, fits func(*run) bool) (out []*run) {
-	for _, r := range all {
-		if fits(r) {
-			out = append(out, r)
-		}
-	}
-	if len(out) == 0 {
-		return all
-	}
-	return out
-}
-
-// relate notes what spans of a run refer to.
-func (x *index) relate(rn *run, more kin) {
-	sessions, calls := rn.kin.join(more)
-	for _, id := range sessions {
-		x.bySession[id] = append(x.bySession[id], rn)
-	}
-	for _, c := range calls {
-		x.bySpanCall[c] = append(x.bySpanCall[c], rn)
-	}
-}
-
-// unrelate forgets it.
-func (x *index) unrelate(rn *run) {
-	for _, id := range rn.kin.sessions {
-		drop(x.bySession, id, rn)
-	}
-	for _, c := range rn.kin.calls {
-		drop(x.bySpanCall, c, rn)
-	}
-}
-
-func drop[K comparable](m map[K][]*run, key K, rn *run) {
-	left := slices.DeleteFunc(m[key], func(o *run) bool { return o == rn })
+func without[K comparable](m map[K][]ID, key K, id ID) {
+	left := slices.DeleteFunc(m[key], func(o ID) bool { return o == id })
 	if len(left) == 0 {
 		delete(m, key)
 		return
@@ -135,16 +208,90 @@ func drop[K comparable](m map[K][]*run, key K, rn *run) {
 	m[key] = left
 }
 
+// related lists the runs of the sessions that a run's spans name, and those whose
+// records name one of its calls: not every agent writes its session on spans.
+func (x *kinship) related(id ID) (ids []ID) {
+	if !x.on {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := x.runs[id]
+	if k == nil || !k.spans {
+		return nil
+	}
+	ids = slices.Clone(k.sessions)
+	for _, c := range k.calls {
+		for _, from := range x.byLogCall[c] {
+			ids = appendNew(ids, from)
+		}
+	}
+	return slices.DeleteFunc(ids, func(from ID) bool { return from == id })
+}
+
+// relative is a run with spans, as one that records may belong to.
+type relative struct {
+	id ID
+	kin
+}
+
 // relatives are the runs with spans that belong to the session of a run of log
 // records: their spans name the session, or a call that its records name.
-func (x *index) relatives(session *run) []*run {
-	out := slices.Clone(x.bySession[session.id])
-	for _, call := range session.callIDs {
-		for _, rn := range x.bySpanCall[call] {
-			if !slices.Contains(out, rn) {
-				out = append(out, rn)
+func (x *kinship) relatives(session ID) (out []relative) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	ids := slices.Clone(x.bySession[session])
+	if k := x.runs[session]; k != nil {
+		for _, c := range k.logCalls {
+			for _, id := range x.bySpanCall[c] {
+				ids = appendNew(ids, id)
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(rn *run) bool { return rn == session || rn.spans == 0 })
+	for _, id := range ids {
+		if k := x.runs[id]; id != session && k.spans {
+			out = append(out, relative{id, kin{calls: slices.Clone(k.calls), service: k.service, start: k.start}})
+		}
+	}
+	return out
+}
+
+// owner is the run among relatives of a session that a record belongs to: one of
+// the record's own service, if there is one; one whose spans name the record's
+// call, if there is one; of what is left the last that had begun, or else the
+// first. It is zero where there are no relatives.
+func owner(relatives []relative, service, call name, at pcommon.Timestamp) (id ID) {
+	relatives = narrow(relatives, func(r *relative) bool { return service != 0 && r.service == service })
+	if call != 0 {
+		relatives = narrow(relatives, func(r *relative) bool { return slices.Contains(r.calls, call) })
+	}
+	var best *relative
+	for i := range relatives {
+		r := &relatives[i]
+		switch {
+		case best == nil:
+			best = r
+		case r.start <= at && (best.start > at || r.start > best.start):
+			best = r
+		case r.start > at && best.start > at && r.start < best.start:
+			best = r
+		}
+	}
+	if best == nil {
+		return ID{}
+	}
+	return best.id
+}
+
+// narrow keeps those that fit, or all if none does.
+func narrow(all []relative, fits func(*relative) bool) (out []relative) {
+	for i := range all {
+		if fits(&all[i]) {
+			out = append(out, all[i])
+		}
+	}
+	if len(out) == 0 {
+		return all
+	}
+	return out
 }

@@ -8,29 +8,23 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/once"
+	"github.com/tapedeck/tapedeck/internal/spool"
 )
 
-// logsMark starts a chunk of log records. No protobuf message starts with a zero
-// byte, so that such a chunk cannot be taken for one of spans.
-const logsMark = 0
-
-var (
-	logsMarshaler   plog.ProtoMarshaler
-	logsUnmarshaler plog.ProtoUnmarshaler
-)
+var logsSizer plog.ProtoMarshaler
 
 // AddLogs takes log records: they join the run whose trace they name, else a run
 // of their session. It keeps nothing of ld and does not change it. The promises
 // of Add hold.
 func (r *Recorder) AddLogs(ctx context.Context, ld plog.Logs) error {
-	chunks, homeless, err := splitLogs(ld, r.cfg.MaxBytes)
+	pieces, homeless, err := splitLogs(ld, r.cfg.Spool.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if err := r.addAll(ctx, chunks); err != nil {
+	if err := r.take(ctx, pieces); err != nil {
 		return err
 	}
 	r.deps.Telemetry.Received(Amount{Records: homeless})
@@ -38,15 +32,14 @@ func (r *Recorder) AddLogs(ctx context.Context, ld plog.Logs) error {
 	return nil
 }
 
-// splitLogs cuts log records by run and marshals the parts, in the order in which
-// the runs first appear. Records that name neither a trace nor a session belong
-// nowhere and are counted. The error is ErrTooLarge when the parts come to more
-// than limit bytes.
-func splitLogs(ld plog.Logs, limit int64) (chunks []chunk, homeless int, err error) {
+// splitLogs cuts log records by run, in the order in which the runs first appear.
+// Records that name neither a trace nor a session belong nowhere and are counted.
+// The error is ErrTooLarge when the parts come to more than limit bytes.
+func splitLogs(ld plog.Logs, limit int64) (pieces []piece, homeless int, err error) {
 	if n := cut.LogsByRunSize(ld, runOf); n > limit {
-		return nil, 0, fmt.Errorf("%w: taken apart by run the log records come to %d bytes, buffer has %d", ErrTooLarge, n, limit)
+		return nil, 0, fmt.Errorf("%w: taken apart by run the log records come to %d bytes, the spool has %d", ErrTooLarge, n, limit)
 	}
-	at := make(map[buffer.ID]int, 1)
+	at := make(map[ID]int, 1)
 	var split []logPart
 	for _, rl := range ld.ResourceLogs().All() {
 		for _, sl := range rl.ScopeLogs().All() {
@@ -58,9 +51,9 @@ func splitLogs(ld plog.Logs, limit int64) (chunks []chunk, homeless int, err err
 				}
 				i, known := at[id]
 				if !known {
-					i = len(chunks)
+					i = len(pieces)
 					at[id] = i
-					chunks = append(chunks, chunk{id: id})
+					pieces = append(pieces, piece{id: id, logs: true})
 					split = append(split, logPart{ld: plog.NewLogs()})
 				}
 				// The records of one delivery stay together: a repeated delivery is
@@ -68,33 +61,25 @@ func splitLogs(ld plog.Logs, limit int64) (chunks []chunk, homeless int, err err
 				out := split[i].records(rl, sl).AppendEmpty()
 				rec.CopyTo(out)
 				out.SetTraceID(pcommon.TraceID(id))
-				c := &chunks[i]
-				c.records++
+				p := &pieces[i]
+				p.amount.Records++
 				if rec.TraceID().IsEmpty() {
-					c.session = true
+					p.session = true
 					if call := dialect.LogCallID(rec); call != "" {
-						c.callIDs = append(c.callIDs, call)
+						if p.kin == nil {
+							p.kin = &kin{}
+						}
+						p.kin.logCalls = appendNew(p.kin.logCalls, nameOfText(call))
 					}
 				}
 			}
 		}
 	}
-	for i := range chunks {
-		data, err := marshalLogs(split[i].ld)
-		if err != nil {
-			return nil, 0, fmt.Errorf("marshal log records of %x: %w", chunks[i].id, err)
-		}
-		chunks[i].data = data
+	for i := range pieces {
+		pieces[i].ld = split[i].ld
+		pieces[i].bytes = int64(logsSizer.LogsSize(split[i].ld))
 	}
-	return chunks, homeless, nil
-}
-
-func marshalLogs(ld plog.Logs) ([]byte, error) {
-	data, err := logsMarshaler.MarshalLogs(ld)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte{logsMark}, data...), nil
+	return pieces, homeless, nil
 }
 
 // logPart is a copy of some log records that are visited in their order, with the
@@ -125,15 +110,15 @@ func (p *logPart) records(rl plog.ResourceLogs, sl plog.ScopeLogs) plog.LogRecor
 }
 
 // runOf is the run a record belongs to.
-func runOf(rec plog.LogRecord) (id buffer.ID, ok bool) {
+func runOf(rec plog.LogRecord) (id ID, ok bool) {
 	if trace := rec.TraceID(); !trace.IsEmpty() {
-		return buffer.ID(trace), true
+		return ID(trace), true
 	}
 	session := dialect.LogSession(rec)
 	if session == "" {
 		return id, false
 	}
-	return buffer.ID(dialect.LogTraceID(session)), true
+	return ID(dialect.LogTraceID(session)), true
 }
 
 // parts are the spans and log records of a run. What cannot be read is left out;
@@ -146,25 +131,30 @@ type parts struct {
 
 func (p *parts) amount() Amount { return Amount{p.td.SpanCount(), p.ld.LogRecordCount()} }
 
-// decode reads the chunks of a run.
-func decode(chunks [][]byte) parts {
+// load reads a run that the caller owns.
+func (r *Recorder) load(rn *run) parts {
 	p := parts{td: ptrace.NewTraces(), ld: plog.NewLogs()}
-	for _, data := range chunks {
-		if len(data) > 0 && data[0] == logsMark {
-			part, err := logsUnmarshaler.UnmarshalLogs(data[1:])
-			if err != nil {
-				p.broken = err
-				continue
+	d := once.NewDecoder()
+	_, err := r.spool.Read(rn.places(), func(_ int, rec *spool.Record) error {
+		var err error
+		if rec.Kind == kindLogs {
+			var ld plog.Logs
+			if ld, err = d.Logs(rec.Payload); err == nil {
+				ld.ResourceLogs().MoveAndAppendTo(p.ld.ResourceLogs())
 			}
-			part.ResourceLogs().MoveAndAppendTo(p.ld.ResourceLogs())
-			continue
+		} else {
+			var td ptrace.Traces
+			if td, err = d.Traces(rec.Payload); err == nil {
+				td.ResourceSpans().MoveAndAppendTo(p.td.ResourceSpans())
+			}
 		}
-		part, err := unmarshaler.UnmarshalTraces(data)
 		if err != nil {
 			p.broken = err
-			continue
 		}
-		part.ResourceSpans().MoveAndAppendTo(p.td.ResourceSpans())
+		return nil
+	})
+	if err != nil {
+		p.broken = err
 	}
 	return p
 }

@@ -39,7 +39,7 @@ func sampleLogs(t *testing.T, name string) plog.Logs {
 
 // keepAll keeps every run, so that its content can be looked at.
 func keepAll(c *Config) {
-	c.KeepOutcomes = []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete, tape.OutcomeSucceeded}
+	c.Keep.Outcomes = []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete, tape.OutcomeSucceeded}
 }
 
 // tapesOf reads the tapes of what was emitted, as whoever stores it would.
@@ -97,7 +97,7 @@ func TestLogRecordsJoinTheirTrace(t *testing.T) {
 					assert.Equal(t, want[i].Manifest.Outcome, got[i].Manifest.Outcome)
 				}
 				f.balanced()
-				assert.Zero(t, f.OpenRuns())
+				assert.Zero(t, f.Status().OpenRuns)
 			})
 		}
 	}
@@ -182,8 +182,8 @@ func TestTurnsOfOneSessionKeepTheirLogRecords(t *testing.T) {
 					assert.Equal(t, want[i].Manifest.Outcome, got[i].Manifest.Outcome)
 				}
 				f.balanced()
-				assert.Zero(t, f.OpenRuns())
-				assert.Empty(t, f.idx.byCall)
+				assert.Zero(t, f.Status().OpenRuns)
+				assert.Empty(t, f.kinship.byLogCall)
 			})
 		}
 	}
@@ -256,7 +256,7 @@ func TestLogRecordsThatNameNothingAreCounted(t *testing.T) {
 	require.NoError(t, f.AddLogs(context.Background(), ld))
 	require.NoError(t, f.AddLogs(context.Background(), plog.NewLogs()))
 	assert.Equal(t, 1, f.counts.logs.dropped)
-	assert.Zero(t, f.OpenRuns())
+	assert.Zero(t, f.Status().OpenRuns)
 	f.balanced()
 }
 

@@ -6,298 +6,207 @@
 // passes through [Recorder.Tick], results leave through the function Emit; the
 // processor component is a thin shell around it.
 //
-// Promises: a run is decided once and late spans follow that decision, except
-// that a late failure turns a summary into a kept run; every span that came in
-// is kept, summarised, let go, passed on or counted as dropped with a reason;
-// memory stays under Config.MaxBytes, by deciding the oldest run early and then
-// by refusing what does not fit. Spans wait as marshalled bytes, so a span costs
-// its OTLP size and no pdata outlives a call.
+// # What it promises
+//
+// A span that Add took is redacted and in the spool (package spool) when Add
+// returns, and no pdata is held. With a spool on disk it survives a kill: the next
+// recorder on the directory goes on with open runs, look-back and decisions as if
+// nothing had happened, the time in between not counted. A kill between handing a
+// run on and noting it hands it on once more.
+//
+// A run is decided once and late spans follow that decision, except that a late
+// failure, or somebody who asks, gets the whole run as long as the spool has it.
+// Every span that came in is kept, summarised, let go, passed on or counted as
+// dropped with a reason. Space stays under Spool.MaxBytes: look-back goes first,
+// then the oldest run is decided early, then requests are refused until there is
+// room. Of a run that outgrows its own bounds head and tail stay.
+//
+// # How it works
+//
+//	split    a request by run; each part is marshalled and redacted by package
+//	         once, under the run's own ownership, so that no run waits for another
+//	append   all parts with one write
+//	index    shards of the runs by id, by the time they are due and by age
+//	decide   one run at a time and caller: read, translate, keep or summarise,
+//	         hand on, note the decision, free the records
+//
+// Whoever works on a run owns it (run.busy); others wait for that run and nothing
+// else, and never while they own another. Locks are held for moments, never while
+// anything is read, written or handed on.
+//
+// # What it costs
+//
+// About 250 bytes of memory for a run and four for each of its records; with the
+// spool on disk nothing else for a span that has no long texts, and about 40 bytes
+// for each distinct long text within Spool.CacheBytes. A decision holds one run in
+// memory.
 package recorder
 
 import (
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"sync"
-	"time"
+	"hash/crc32"
+	"runtime"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/dialect"
-	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/once"
 	"github.com/tapedeck/tapedeck/internal/redact"
-	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/internal/spool"
 	"github.com/tapedeck/tapedeck/tape"
 )
-
-// Config sets when runs are decided and what is kept. Every duration and size
-// must be positive, except that Lookback 0 keeps nothing after a decision and
-// OffloadThreshold 0 leaves bodies where they are.
-type Config struct {
-	// IdleTimeout ends a run after which no span came for that long.
-	IdleTimeout time.Duration
-	// MaxAge ends a run that long after its first span came.
-	MaxAge time.Duration
-	// RootSettle is how long stragglers are waited for once the root has ended.
-	RootSettle time.Duration
-	// Lookback is how long the spans of a summarised run are still held, so that
-	// a late failure gets the whole run.
-	Lookback time.Duration
-	// MaxBytes bounds all buffered spans, MaxRunBytes those of one run.
-	MaxBytes    int64
-	MaxRunBytes int64
-	// MaxRequestBytes is the size above which a kept run leaves in several
-	// requests.
-	MaxRequestBytes int
-	// DecidedRuns is how many decisions are remembered for late spans.
-	DecidedRuns int
-	// KeepOutcomes are the outcomes whose runs are kept whole.
-	KeepOutcomes []tape.Outcome
-	// PassThrough hands on runs without any tool or model call instead of
-	// letting them go.
-	PassThrough bool
-	// OffloadThreshold is the size in bytes above which a body leaves the trace.
-	OffloadThreshold int
-}
-
-// Bodies takes the large bodies of kept runs.
-type Bodies interface {
-	// Class is the retention class of a run.
-	Class(row tape.Row) string
-	// PutBody stores a body of a run of that class, decided at the given time.
-	PutBody(ctx context.Context, class string, decided time.Time, body offload.Body) error
-}
-
-// Deps are what a recorder works with. Bodies may be nil: bodies then stay in
-// the trace.
-type Deps struct {
-	Buffer    buffer.Buffer
-	Scrubber  *scrub.Scrubber
-	Bodies    Bodies
-	Emit      func(context.Context, ptrace.Traces) error
-	Permanent func(error) bool
-	Telemetry Telemetry
-	Now       func() time.Time
-	// Translation says how spans become tapes.
-	Translation dialect.Options
-
-	// CarryPolicy puts the rules of a redaction policy that is not the default one
-	// on the first resource of each request, for want of a store to keep them in.
-	CarryPolicy bool
-}
-
-// ErrTooLarge is returned by Add for a request that can never fit.
-var ErrTooLarge = errors.New("request is larger than the whole buffer")
-
-// ErrBusy is returned by Add when there is no room and nothing more can be
-// decided to make some, because the next component does not accept. The sender
-// should try again.
-var ErrBusy = errors.New("buffer is full")
-
-// ErrClosed is returned by Add after Close.
-var ErrClosed = errors.New("recorder is closed")
 
 // Recorder is safe for concurrent use.
 type Recorder struct {
 	cfg  Config
 	deps Deps
 	keep map[tape.Outcome]bool
-	// policy is the id of the redaction policy, rules its rules where the spans
-	// have to carry them.
+	// policy is the id of the redaction policy, policySum its checksum, rules its
+	// rules where the spans have to carry them.
 	policy, rules string
+	policySum     uint32
 	// translation says which results are failures.
 	translation *dialect.Config
 
-	mu       sync.Mutex
-	idx      index
-	reserved int64
-	closed   bool
+	spool   *spool.Spool
+	encoder *once.Encoder
+	texts   texts
+	kinship kinship
+	good    *goodRuns
+
+	shards []*shard
+	// slots are taken by runs in memory.
+	slots  chan struct{}
+	turn   atomic.Uint32
+	closed atomic.Bool
 }
 
-// New returns a recorder. Nothing runs by itself: call Tick.
-func New(cfg Config, deps Deps) *Recorder {
-	r := &Recorder{cfg: cfg, deps: deps, keep: make(map[tape.Outcome]bool), idx: newIndex()}
+// Open makes a recorder over the spool and recovers what the spool holds. Nothing
+// runs by itself: call Tick.
+func Open(cfg Config, deps Deps) (*Recorder, error) {
+	r := &Recorder{cfg: cfg, deps: deps, keep: make(map[tape.Outcome]bool)}
 	if r.translation = deps.Translation.Config; r.translation == nil {
 		r.translation = dialect.DefaultConfig()
 	}
 	policy := deps.Scrubber.Policy().Manifest()
 	r.policy = policy.Policy
+	r.policySum = crc32.ChecksumIEEE([]byte(r.policy))
 	if deps.CarryPolicy && r.policy != redact.Default().Manifest().Policy {
 		r.rules = string(policy.Rules)
 	}
-	for _, o := range cfg.KeepOutcomes {
+	for _, o := range cfg.Keep.Outcomes {
 		r.keep[o] = true
 	}
-	return r
+	r.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+	r.encoder = once.NewEncoder(deps.Scrubber, int(min(cfg.Spool.CacheBytes, once.DefaultTableLimit)))
+	r.texts.limit = cfg.Spool.CacheBytes
+	r.kinship = newKinship(deps.Logs)
+	r.good = newGoodRuns(cfg.Keep.LastSuccessPer)
+	for range shardsFor(runtime.GOMAXPROCS(0)) {
+		r.shards = append(r.shards, newShard())
+	}
+	if err := r.recover(); err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	return r, nil
 }
 
-// Add takes the spans of a request. It does not keep td and does not change it.
-// When it returns an error, the sender should send the whole request again:
-// what was taken already is recognised by its span ids.
-func (r *Recorder) Add(ctx context.Context, td ptrace.Traces) error {
-	chunks, err := split(td, r.cfg.MaxBytes)
-	if err != nil {
-		return err
+// shardsFor is a power of two, so many that two cores seldom want the same.
+func shardsFor(cores int) int {
+	n := 8
+	for n < 4*cores {
+		n *= 2
 	}
-	return r.addAll(ctx, chunks)
+	return n
 }
 
-func (r *Recorder) addAll(ctx context.Context, chunks []chunk) error {
-	var total int64
-	for i := range chunks {
-		total += int64(len(chunks[i].data))
-	}
-	if err := r.makeRoom(ctx, total); err != nil {
-		return err
-	}
-	defer r.release(total)
-	for i := range chunks {
-		if err := r.add(ctx, &chunks[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+func (r *Recorder) shard(id ID) *shard {
+	// Trace ids may have their time in front, and some SDKs pad them with zeros.
+	h := binary.LittleEndian.Uint64(id[:8]) ^ binary.LittleEndian.Uint64(id[8:])
+	h *= 0x9e3779b97f4a7c15
+	return r.shards[(h>>32)%uint64(len(r.shards))]
 }
 
-func (r *Recorder) release(n int64) {
-	r.mu.Lock()
-	r.reserved -= n
-	r.mu.Unlock()
-}
+func (r *Recorder) now() int64 { return nanos(r.deps.Now()) }
 
-// add gives one chunk to its run, in whatever state that is.
-func (r *Recorder) add(ctx context.Context, c *chunk) error {
-	if c.id == (buffer.ID{}) {
-		r.deps.Telemetry.Received(c.amount())
-		r.deps.Telemetry.Dropped(DropNoTraceID, c.amount())
-		return nil
-	}
+// own makes the caller the owner of a run, waiting for whoever is. It gives nil
+// where nothing is in the spool of it.
+func (r *Recorder) own(ctx context.Context, id ID) (*run, error) {
+	s := r.shard(id)
 	for {
-		r.mu.Lock()
-		if r.closed {
-			r.mu.Unlock()
-			return ErrClosed
+		s.mu.Lock()
+		rn := s.runs[id]
+		if rn == nil {
+			s.mu.Unlock()
+			return nil, nil
 		}
-		rn := r.idx.get(c.id)
-		if rn != nil && rn.state == stateDeciding {
-			busy := rn.busy
-			r.mu.Unlock()
-			select {
-			case <-busy:
-				continue
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		if !rn.busy {
+			s.own(rn)
+			s.mu.Unlock()
+			return rn, nil
 		}
-		if rn != nil && c.seen == nil && (rn.state == stateLetGo || rn.state == stateSummarised) {
-			// Not under the lock: others need not wait for the reading.
-			r.mu.Unlock()
-			c.look(r.translation)
-			continue
+		wait := rn.waiting()
+		s.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		if rn != nil && rn.state == stateLetGo && c.seen.calls {
-			// The decision was about a trace that showed no call: it was let go
-			// as none of ours, and this span says that it is.
-			r.idx.remove(rn)
-			rn = nil
-		}
-		if rn == nil || rn.state == stateOpen {
-			return r.addOpen(ctx, rn, c)
-		}
-		return r.addLate(ctx, rn, c)
 	}
 }
 
-// addOpen appends to an undecided run. It is entered with the lock held and
-// leaves without.
-func (r *Recorder) addOpen(ctx context.Context, rn *run, c *chunk) error {
-	now := r.deps.Now()
-	if err := r.deps.Buffer.Append(c.id, c.data); err != nil {
-		r.mu.Unlock()
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
-	}
-	if rn == nil {
-		rn = r.idx.open(c.id, now)
-	}
-	rn.last = now
-	rn.spans += c.spans
-	rn.records += c.records
-	r.idx.names(rn, c.callIDs)
-	r.idx.relate(rn, c.kin)
-	rn.session = rn.session || c.session
-	rn.bytes += int64(len(c.data))
-	if c.root && rn.rooted.IsZero() {
-		rn.rooted = now
-	}
-	r.idx.schedule(rn, r.deadline(rn))
-	tooLarge := rn.bytes > r.cfg.MaxRunBytes
-	r.mu.Unlock()
-	r.received(c)
-	if tooLarge {
-		// The spans are safe in the buffer: a failure to hand them on is retried
-		// by Tick and is not this sender's.
-		_ = r.decide(ctx, rn, tape.TriggerSize)
-	}
-	return nil
-}
-
-// received counts what came in, once.
-func (r *Recorder) received(c *chunk) {
-	if !c.moved {
-		r.deps.Telemetry.Received(c.amount())
-	}
-}
-
-// makeRoom reserves n bytes, dropping held look-back spans first and deciding
-// the oldest open runs next.
-func (r *Recorder) makeRoom(ctx context.Context, n int64) error {
-	if n > r.cfg.MaxBytes {
-		return fmt.Errorf("%w: %d bytes, buffer has %d", ErrTooLarge, n, r.cfg.MaxBytes)
-	}
-	r.mu.Lock()
-	for r.deps.Buffer.Bytes()+r.reserved+n > r.cfg.MaxBytes {
-		if held := r.idx.oldestHeld(); held != nil {
-			r.dropHeld(held)
-			continue
+// release ends the ownership of a run and puts it back into the schedule.
+func (r *Recorder) release(rn *run) {
+	s := r.shard(rn.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runs[rn.id] == rn {
+		switch {
+		case rn.state == stateOpen:
+			s.schedule(rn, r.deadline(rn))
+		case rn.state.decided():
+			s.schedule(rn, max(rn.decided+int64(r.cfg.Lookback), rn.retry))
 		}
-		victim := r.idx.oldestOpen(r.deps.Now())
-		if victim == nil {
-			r.mu.Unlock()
-			return fmt.Errorf("%w: %d bytes of spans are being handed on", ErrBusy, r.deps.Buffer.Bytes())
-		}
-		r.mu.Unlock()
-		if err := r.decide(ctx, victim, tape.TriggerEvicted); err != nil {
-			return fmt.Errorf("%w: %w", ErrBusy, err)
-		}
-		r.mu.Lock()
 	}
-	r.reserved += n
-	r.mu.Unlock()
-	return nil
-}
-
-func (r *Recorder) dropHeld(rn *run) {
-	r.deps.Buffer.Drop(rn.id)
-	r.idx.release(rn)
+	s.release(rn)
 }
 
 // Pending reports whether a run is open: its spans came in and nothing has been
 // decided yet.
 func (r *Recorder) Pending(id pcommon.TraceID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	rn := r.idx.get(buffer.ID(id))
-	return rn != nil && (rn.state == stateOpen || rn.state == stateDeciding)
+	s := r.shard(ID(id))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rn := s.runs[ID(id)]
+	return rn != nil && rn.state == stateOpen
 }
 
-// OpenRuns is the number of undecided runs, Bytes what the buffer holds.
-func (r *Recorder) OpenRuns() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.idx.openRuns()
+// Status is what a recorder holds.
+type Status struct {
+	// OpenRuns are undecided, HeldRuns decided and still whole in the spool.
+	OpenRuns, HeldRuns int
+	// OldestRun is when the first span of the oldest open run came, in Unix
+	// nanoseconds, 0 when there is none.
+	OldestRun int64
+	// TextBytes is the memory that remembered texts take.
+	TextBytes int64
+	Spool     spool.Stats
 }
 
-// Bytes is what the buffer holds.
-func (r *Recorder) Bytes() int64 { return r.deps.Buffer.Bytes() }
+// Status says what the recorder holds.
+func (r *Recorder) Status() Status {
+	st := Status{TextBytes: r.texts.bytes.Load(), Spool: r.spool.Stats()}
+	for _, s := range r.shards {
+		s.mu.Lock()
+		st.OpenRuns += s.open.n
+		st.HeldRuns += s.held.n
+		if rn := s.open.first; rn != nil && (st.OldestRun == 0 || rn.first < st.OldestRun) {
+			st.OldestRun = rn.first
+		}
+		s.mu.Unlock()
+	}
+	return st
+}

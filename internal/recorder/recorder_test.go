@@ -16,7 +16,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
@@ -60,7 +59,7 @@ func TestAFailedRunIsKeptWhole(t *testing.T) {
 			assert.True(t, ok)
 		}
 	}
-	assert.Zero(t, f.Bytes())
+	assert.Zero(t, f.live())
 	f.balanced()
 }
 
@@ -136,20 +135,21 @@ func TestTriggers(t *testing.T) {
 			trigger: tape.TriggerShutdown, outcome: tape.OutcomeIncomplete,
 		},
 		"size": {
-			change: func(c *Config) { c.MaxRunBytes = 1000 },
+			change: func(c *Config) { c.MaxRunSpans = 32 },
 			do: func(f *fixture) {
-				f.add(tool(1, 2, 1))
-				f.add(tool(1, 3, 1))
-				f.add(tool(1, 4, 1))
-				f.add(tool(1, 5, 1))
+				for i := range 40 {
+					f.add(tool(1, byte(2+i), 1))
+				}
+				f.add(agent(1, 1))
+				f.pass(6 * time.Second)
 			},
-			trigger: tape.TriggerSize, outcome: tape.OutcomeIncomplete,
+			trigger: tape.TriggerSize, outcome: tape.OutcomeSucceeded,
 		},
 		"evicted": {
-			change: func(c *Config) { c.MaxBytes = 4000 },
+			change: func(c *Config) { c.Spool.MaxBytes = 64 << 10 },
 			do: func(f *fixture) {
 				f.add(tool(1, 2, 1))
-				for i := range 30 {
+				for i := range 200 {
 					f.add(tool(2, byte(2+i), 1))
 				}
 			},
@@ -214,7 +214,7 @@ func TestALateFailureGetsTheWholeRun(t *testing.T) {
 	assert.Equal(t, tape.TriggerLateFailure, row.Trigger)
 	assert.True(t, row.Kept)
 	assert.Equal(t, 3, f.counts.upgraded)
-	assert.Zero(t, f.Bytes())
+	assert.Zero(t, f.live())
 
 	f.add(tool(1, 6, 1))
 	assert.Len(t, f.out(), 1, "from then on the run is a kept one")
@@ -227,29 +227,12 @@ func TestALateFailureAfterTheLookBackIsKeptAlone(t *testing.T) {
 	f.pass(6 * time.Second)
 	require.Len(t, f.out(), 1)
 	f.pass(2 * time.Hour)
-	assert.Zero(t, f.Bytes(), "look-back spans are let go")
+	assert.Zero(t, f.live(), "look-back spans are let go")
 
 	f.add(tool(1, 5, 1, failed))
 	spans := f.out()
 	require.Len(t, spans, 1)
 	assert.Equal(t, tape.TriggerLateFailure, only1(t, spans).Trigger)
-	f.balanced()
-}
-
-func TestAFailureAfterTheSizeCapStillCounts(t *testing.T) {
-	f := newFixture(t, func(c *Config) {
-		c.MaxRunBytes = 1000
-		c.KeepOutcomes = []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered}
-	})
-	for i := range 8 {
-		f.add(tool(1, byte(2+i), 1))
-	}
-	require.Equal(t, 1, len(rows(f.out())))
-	f.add(tool(1, 50, 1, failed), agent(1, 1, failed))
-	got := rows(f.out())
-	require.Len(t, got, 1)
-	assert.True(t, got[0].Kept)
-	assert.Equal(t, tape.OutcomeFailed, got[0].Outcome)
 	f.balanced()
 }
 
@@ -291,7 +274,7 @@ func TestALateFailureByAConfiguredRuleCounts(t *testing.T) {
 	f := newFixture(t, nil)
 	deps := f.deps
 	deps.Translation = dialect.Options{Config: cfg}
-	f.Recorder = New(f.cfg, deps)
+	f.open(f.cfg, deps)
 	f.add(tool(1, 2, 1), agent(1, 1))
 	f.pass(6 * time.Second)
 	require.Len(t, f.out(), 1)
@@ -352,7 +335,7 @@ func TestRulesTravelWithTheSpansWhereThereIsNoStore(t *testing.T) {
 			f := newFixture(t, nil)
 			deps := f.deps
 			deps.Scrubber, deps.CarryPolicy = scrub.New(c.policy), c.carry
-			f.Recorder = New(f.cfg, deps)
+			f.open(f.cfg, deps)
 			f.add(tool(1, 2, 1, failed), agent(1, 1, failed))
 			f.pass(6 * time.Second)
 			require.Len(t, f.emitted, 1)
@@ -384,7 +367,7 @@ func TestEmptyRequests(t *testing.T) {
 	require.NoError(t, f.Add(context.Background(), td))
 	td.ResourceSpans().At(0).ScopeSpans().AppendEmpty()
 	require.NoError(t, f.Add(context.Background(), td))
-	assert.Zero(t, f.OpenRuns())
+	assert.Zero(t, f.Status().OpenRuns)
 }
 
 func TestTheNextComponentRefuses(t *testing.T) {
@@ -392,7 +375,7 @@ func TestTheNextComponentRefuses(t *testing.T) {
 	f.add(tool(1, 2, 1, failed), agent(1, 1, failed))
 	f.failWith(errRetryable)
 	f.pass(6 * time.Second)
-	assert.Equal(t, 1, f.OpenRuns(), "a decision that is not taken is not lost")
+	assert.Equal(t, 1, f.Status().OpenRuns, "a decision that is not taken is not lost")
 	assert.True(t, f.Pending(pcommon.TraceID{15: 1}))
 	f.add(tool(1, 3, 1))
 	f.failWith(nil)
@@ -405,7 +388,7 @@ func TestTheNextComponentRefuses(t *testing.T) {
 	f.add(tool(2, 2, 1, failed), agent(2, 1, failed))
 	f.failWith(errPermanent)
 	f.pass(6 * time.Second)
-	assert.Zero(t, f.OpenRuns())
+	assert.Zero(t, f.Status().OpenRuns)
 	assert.Equal(t, 2, f.counts.dropped[DropRefused])
 	f.balanced()
 }
@@ -424,22 +407,22 @@ func TestALateSpanThatIsNotTakenIsTheSendersToRepeat(t *testing.T) {
 }
 
 func TestAFullBufferRefusesWithARetryableError(t *testing.T) {
-	f := newFixture(t, func(c *Config) { c.MaxBytes = 3000 })
+	f := newFixture(t, func(c *Config) { c.Spool.MaxBytes = 64 << 10 })
 	f.failWith(errRetryable)
 	var err error
-	for i := range 100 {
-		if err = f.Add(context.Background(), traces(tool(byte(i+1), 2, 1))); err != nil {
+	for i := range 1000 {
+		if err = f.Add(context.Background(), traces(tool(byte(i%200+1), byte(2+i/200), 1))); err != nil {
 			break
 		}
 	}
 	require.ErrorIs(t, err, ErrBusy)
-	assert.LessOrEqual(t, f.Bytes(), int64(3000))
+	assert.LessOrEqual(t, f.Status().Spool.Bytes, int64(64<<10))
 	f.balanced()
 	f.failWith(nil)
 	f.pass(time.Minute)
 	require.NoError(t, f.Add(context.Background(), traces(tool(200, 2, 1))))
 
-	big := traces(tool(1, 2, 1, func(s ptrace.Span) { s.SetName(strings.Repeat("x", 5000)) }))
+	big := traces(tool(201, 2, 1, func(s ptrace.Span) { s.SetName(strings.Repeat("x", 70_000)) }))
 	require.ErrorIs(t, f.Add(context.Background(), big), ErrTooLarge)
 	f.balanced()
 }
@@ -495,7 +478,7 @@ func TestARunLargerThanARequestLeavesInSeveral(t *testing.T) {
 	require.Greater(t, len(f.emitted), 2)
 	total := 0
 	for i, td := range f.emitted {
-		assert.LessOrEqual(t, marshaler.TracesSize(td), 2000)
+		assert.LessOrEqual(t, sizer.TracesSize(td), 2000)
 		total += td.SpanCount()
 		forEachSpan(td, func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, s ptrace.Span) {
 			if _, ok := attr.RowFrom(s.Attributes()); ok {
@@ -529,12 +512,12 @@ func TestAnyOrderOfTheSameRequestsGivesTheSameRow(t *testing.T) {
 	}
 }
 
-func TestManyRunsThroughASmallBufferReturnToTheStart(t *testing.T) {
+func TestManyRunsThroughASmallSpoolReturnToTheStart(t *testing.T) {
 	runs := 20_000
 	if testing.Short() {
 		runs = 2_000
 	}
-	f := newFixture(t, func(c *Config) { c.DecidedRuns = 1000; c.MaxBytes = 1 << 20; c.PassThrough = false })
+	f := newFixture(t, func(c *Config) { c.DecidedRuns = 800; c.Spool.MaxBytes, c.Spool.SegmentBytes = 1<<20, 1<<16 })
 	for i := range runs {
 		id := pcommon.TraceID{12: byte(i >> 24), 13: byte(i >> 16), 14: byte(i >> 8), 15: byte(i)}
 		id[0] = 1
@@ -543,21 +526,31 @@ func TestManyRunsThroughASmallBufferReturnToTheStart(t *testing.T) {
 			f.out()
 		}
 	}
-	assert.LessOrEqual(t, f.Bytes(), int64(1<<20))
+	assert.LessOrEqual(t, f.Status().Spool.Bytes, int64(1<<20))
 	f.pass(time.Hour)
 	f.pass(2 * time.Hour)
-	assert.Zero(t, f.OpenRuns())
-	assert.Zero(t, f.Bytes())
-	assert.Len(t, f.idx.runs, 1000)
-	assert.Empty(t, f.idx.due)
-	assert.Zero(t, f.idx.held.Len())
+	f.atTheStart()
 	f.balanced()
 }
 
+// atTheStart checks that nothing is left but decisions.
+func (f *fixture) atTheStart() {
+	f.t.Helper()
+	st := f.Status()
+	assert.Zero(f.t, st.OpenRuns)
+	assert.Zero(f.t, st.HeldRuns)
+	assert.Zero(f.t, st.TextBytes)
+	// Compaction may be at work.
+	assert.Eventually(f.t, func() bool { return f.live() == 0 }, 5*time.Second, time.Millisecond)
+	for _, s := range f.shards {
+		assert.Empty(f.t, s.runs)
+		assert.Empty(f.t, s.due)
+		assert.LessOrEqual(f.t, len(s.gone), f.decidedPerShard())
+	}
+}
+
 func TestCapacityOneWithASlowNextComponentFinishes(t *testing.T) {
-	one, err := split(traces(tool(1, 2, 1)), 1<<20)
-	require.NoError(t, err)
-	f := newFixture(t, func(c *Config) { c.MaxBytes = int64(len(one[0].data))*2 + 400; c.DecidedRuns = 1 })
+	f := newFixture(t, func(c *Config) { c.Spool.MaxBytes, c.DecidedRuns = 64<<10, 1 })
 	slow := f.deps.Emit
 	f.deps.Emit = func(ctx context.Context, td ptrace.Traces) error {
 		time.Sleep(100 * time.Microsecond)
@@ -578,7 +571,7 @@ func TestCapacityOneWithASlowNextComponentFinishes(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
-			for i := range 100 {
+			for i := range 200 {
 				more := []func(ptrace.Span){}
 				if i%5 == 0 {
 					more = append(more, failed)
@@ -612,16 +605,14 @@ func TestSplitKeepsResourcesAndScopes(t *testing.T) {
 			}
 		}
 	}
-	chunks, err := split(td, 1<<20)
+	pieces, err := newFixture(t, nil).split(td)
 	require.NoError(t, err)
-	require.Len(t, chunks, 2)
-	for i, c := range chunks {
-		assert.Equal(t, buffer.ID{15: byte(i + 1)}, c.id)
-		assert.Equal(t, 8, c.spans)
-		got, err := unmarshaler.UnmarshalTraces(c.data)
-		require.NoError(t, err)
-		require.Equal(t, 2, got.ResourceSpans().Len())
-		for r, rs := range got.ResourceSpans().All() {
+	require.Len(t, pieces, 2)
+	for i, p := range pieces {
+		assert.Equal(t, ID{15: byte(i + 1)}, p.id)
+		assert.Equal(t, 8, p.amount.Spans)
+		require.Equal(t, 2, p.td.ResourceSpans().Len())
+		for r, rs := range p.td.ResourceSpans().All() {
 			assert.Equal(t, fmt.Sprint("r", r), rs.SchemaUrl())
 			require.Equal(t, 2, rs.ScopeSpans().Len())
 			for s, ss := range rs.ScopeSpans().All() {
@@ -630,5 +621,4 @@ func TestSplitKeepsResourcesAndScopes(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 16, td.SpanCount(), "the request is not changed")
 }

@@ -3,120 +3,178 @@ package recorder
 import (
 	"fmt"
 
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/cut"
 	"github.com/tapedeck/tapedeck/internal/dialect"
 )
 
-// chunk is the part of one request that belongs to one run.
-type chunk struct {
-	id   buffer.ID
-	data []byte
-	// spans or log records.
-	spans, records int
-	// callIDs are the calls that records without a trace name.
-	callIDs []string
-	// session: some of them are records without a trace.
+// piece is the part of one request that belongs to one run. Until it is encoded it
+// holds pdata, spans or log records, and the bytes of it afterwards.
+type piece struct {
+	id   ID
+	logs bool
+	td   ptrace.Traces
+	ld   plog.Logs
+
+	amount Amount
+	// bytes is the size as it came.
+	bytes int64
+	// root: one of the spans has no parent.
+	root bool
+	// session: some of the records came without a trace.
 	session bool
 	// moved: they were counted when they came.
 	moved bool
-	kin   kin
-	// root: one of the spans has no parent.
-	root bool
+	// kin is what it says of sessions and calls, nil where nobody asks.
+	kin *kin
 	// seen is what look found, nil before.
 	seen *signs
+
+	// late and lateLogs are what copyLate kept.
+	late     ptrace.Traces
+	lateLogs plog.Logs
+	payload  []byte
+	// part is that of a cut run.
+	part uint64
 }
 
-// signs are what only a run that is decided already asks of a chunk. calls: there
-// is a tool or model call in it. failed: something in it ended in error.
+// signs are what only a run that is decided, or cut, asks of a piece. calls: there
+// is a tool or model call in it. failed: something in it ended in error, or was
+// judged to be wrong.
 type signs struct{ calls, failed bool }
 
-// look reads the content of a chunk for signs. Most chunks belong to open runs and
-// are never asked, which is why nobody looks on arrival.
-func (c *chunk) look(rules *dialect.Config) *signs {
-	if c.seen != nil {
-		return c.seen
+func (s *signs) add(more signs) {
+	s.calls = s.calls || more.calls
+	s.failed = s.failed || more.failed
+}
+
+// look reads a piece for signs, before it is encoded. Most belong to open runs and
+// are never asked.
+func (p *piece) look(rules *dialect.Config) signs {
+	if p.seen != nil {
+		return *p.seen
 	}
-	c.seen = &signs{}
-	p := decode([][]byte{c.data})
-	forEachSpan(p.td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
-		c.seen.failed = c.seen.failed || span.Status().Code() == ptrace.StatusCodeError ||
-			rules.Failed(rs.Resource(), ss.Scope(), span)
-		c.seen.calls = c.seen.calls || isCall(dialect.KindOf(rs.Resource(), ss.Scope(), span))
-	})
-	for _, rl := range p.ld.ResourceLogs().All() {
-		for _, sl := range rl.ScopeLogs().All() {
-			for _, rec := range sl.LogRecords().All() {
-				kind, failed := dialect.LogKind(rl.Resource(), sl.Scope(), rec)
-				c.seen.failed = c.seen.failed || failed
-				c.seen.calls = c.seen.calls || isCall(kind)
+	seen := signs{}
+	if p.logs {
+		for _, rl := range p.ld.ResourceLogs().All() {
+			for _, sl := range rl.ScopeLogs().All() {
+				for _, rec := range sl.LogRecords().All() {
+					kind, failed := rules.LogKind(rl.Resource(), sl.Scope(), rec)
+					seen.add(signs{isCall(kind), failed || dialect.LogEvaluationFailed(rec)})
+				}
 			}
 		}
+	} else {
+		forEachSpan(p.td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
+			seen.add(signs{
+				calls: isCall(dialect.KindOf(rs.Resource(), ss.Scope(), span)),
+				failed: span.Status().Code() == ptrace.StatusCodeError || rules.Failed(rs.Resource(), ss.Scope(), span) ||
+					dialect.EvaluationFailed(span),
+			})
+		})
 	}
-	return c.seen
+	p.seen = &seen
+	return seen
 }
 
 func isCall(kind dialect.Kind) bool { return kind == dialect.KindTool || kind == dialect.KindModel }
 
-func (c *chunk) amount() Amount { return Amount{c.spans, c.records} }
+var sizer ptrace.ProtoMarshaler
 
-var marshaler ptrace.ProtoMarshaler
-
-// split cuts a request by trace id and marshals the parts, in the order in
-// which the ids first appear. A request about one run, which is the common case,
-// is marshalled as it is. The error is ErrTooLarge when the parts, each with its
-// own resources and scopes, come to more than limit bytes.
-func split(td ptrace.Traces, limit int64) ([]chunk, error) {
-	var chunks []chunk
-	at := make(map[buffer.ID]int, 1)
+// split takes a request apart by trace id, in the order in which the ids first
+// appear, and by size where a part is large for its run. A request about one run,
+// which is the common case, is taken as it is. The error is ErrTooLarge when the
+// parts, each with its own resources and scopes, come to more than the spool has.
+func (r *Recorder) split(td ptrace.Traces) ([]piece, error) {
+	var pieces []piece
+	at := make(map[ID]int, 1)
 	forEachSpan(td, func(rs ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
-		id := buffer.ID(span.TraceID())
+		id := ID(span.TraceID())
 		i, ok := at[id]
 		if !ok {
-			i = len(chunks)
+			i = len(pieces)
 			at[id] = i
-			chunks = append(chunks, chunk{id: id})
+			pieces = append(pieces, piece{id: id})
 		}
-		c := &chunks[i]
-		c.spans++
-		c.kin.see(rs.Resource(), span)
-		c.root = c.root || span.ParentSpanID().IsEmpty()
+		p := &pieces[i]
+		p.amount.Spans++
+		p.root = p.root || span.ParentSpanID().IsEmpty()
+		if r.deps.Logs {
+			p.see(rs.Resource(), span)
+		}
 	})
-	if len(chunks) == 1 {
-		return chunks, chunks[0].marshal(td)
+	limit := r.cfg.Spool.MaxBytes
+	if len(pieces) == 1 {
+		pieces[0].td = td
+		pieces[0].bytes = int64(sizer.TracesSize(td))
+		return r.slice(pieces), nil
 	}
 	// Asked before anything is copied: a large resource above many traces is small
 	// on the wire.
 	if n := cut.ByTraceSize(td); n > limit {
-		return nil, fmt.Errorf("%w: %d traces come to %d bytes, buffer has %d", ErrTooLarge, len(chunks), n, limit)
+		return nil, fmt.Errorf("%w: %d traces come to %d bytes, the spool has %d", ErrTooLarge, len(pieces), n, limit)
 	}
-	parts := make([]part, len(chunks))
+	parts := make([]part, len(pieces))
 	for i := range parts {
 		parts[i].td = ptrace.NewTraces()
 	}
 	forEachSpan(td, func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, span ptrace.Span) {
-		p := &parts[at[buffer.ID(span.TraceID())]]
-		span.CopyTo(p.spans(rs, ss).AppendEmpty())
+		p := &parts[at[ID(span.TraceID())]]
+		span.MoveTo(p.spans(rs, ss).AppendEmpty())
 	})
-	for i := range chunks {
-		if err := chunks[i].marshal(parts[i].td); err != nil {
-			return nil, err
+	for i := range pieces {
+		pieces[i].td = parts[i].td
+		pieces[i].bytes = int64(sizer.TracesSize(parts[i].td))
+	}
+	return r.slice(pieces), nil
+}
+
+// slice cuts parts that are large for their run, so that the middle of a run which
+// outgrows its bounds can be left out in small parts.
+func (r *Recorder) slice(pieces []piece) []piece {
+	bytes, spans := r.cfg.MaxRunBytes/pieceShare, r.cfg.MaxRunSpans/pieceShare
+	large := false
+	for i := range pieces {
+		large = large || pieces[i].bytes > bytes || pieces[i].amount.Spans > spans
+	}
+	if !large {
+		return pieces
+	}
+	var out []piece
+	for _, p := range pieces {
+		if p.bytes <= bytes && p.amount.Spans <= spans {
+			out = append(out, p)
+			continue
+		}
+		limit := min(bytes, p.bytes*int64(spans)/int64(p.amount.Spans))
+		for _, td := range cut.Requests(p.td, int(max(1, limit)), nil) {
+			q := p
+			q.td, q.amount.Spans, q.bytes = td, td.SpanCount(), int64(sizer.TracesSize(td))
+			out = append(out, q)
 		}
 	}
-	return chunks, nil
+	return out
 }
 
-func (c *chunk) marshal(td ptrace.Traces) (err error) {
-	if c.data, err = marshaler.MarshalTraces(td); err != nil {
-		return fmt.Errorf("marshal trace %x: %w", c.id, err)
+// copyLate makes the piece keep what it holds when it is encoded: somebody gets it
+// now.
+func (p *piece) copyLate() {
+	if p.logs {
+		p.lateLogs = plog.NewLogs()
+		p.ld.CopyTo(p.lateLogs)
+		return
 	}
-	return nil
+	p.late = ptrace.NewTraces()
+	p.td.CopyTo(p.late)
 }
 
-// part is a copy of some spans of a request that are visited in their order,
-// with the resources and scopes above them opened as they come.
+// pieceShare: a piece is at most that part of what a run may hold.
+const pieceShare = 16
+
+// part takes some spans of a request that are visited in their order, with the
+// resources and scopes above them opened as they come.
 type part struct {
 	td ptrace.Traces
 

@@ -77,7 +77,7 @@ func small(v pcommon.Value) bool {
 func valueSize(v pcommon.Value) int {
 	td := ptrace.NewTraces()
 	v.CopyTo(td.ResourceSpans().AppendEmpty().Resource().Attributes().PutEmpty(""))
-	return marshaler.TracesSize(td)
+	return sizer.TracesSize(td)
 }
 
 // scopeName is the instrumentation scope of summary spans.

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"go.opentelemetry.io/collector/component"
+	"go.uber.org/zap"
 
 	"github.com/tapedeck/tapedeck/internal/recorder"
+	"github.com/tapedeck/tapedeck/internal/recorder/condition"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -25,15 +28,15 @@ type Config struct {
 	MaxAge time.Duration `mapstructure:"max_age"`
 	// RootSettle is how long stragglers are waited for once the root span came.
 	RootSettle time.Duration `mapstructure:"root_settle"`
-	// Lookback is how long the spans of a summarised run are still held for a
-	// late failure, space permitting; 0 holds none.
+	// Lookback is how long the spans of a decided run are still held for a late
+	// failure or somebody who asks, space permitting; 0 holds none.
 	Lookback time.Duration `mapstructure:"lookback"`
 	// PassThrough hands on traces without any tool or model call, redacted but
 	// otherwise unchanged, instead of letting them go.
 	PassThrough bool `mapstructure:"pass_through"`
 
 	Keep      KeepConfig    `mapstructure:"keep"`
-	Buffer    BufferConfig  `mapstructure:"buffer"`
+	Spool     SpoolConfig   `mapstructure:"spool"`
 	Offload   OffloadConfig `mapstructure:"offload"`
 	Redaction redact.Config `mapstructure:"redaction"`
 	// MaxRequestBytes is the size above which a kept run leaves in several
@@ -47,15 +50,49 @@ type Config struct {
 type KeepConfig struct {
 	// Outcomes lists failed, recovered, incomplete or succeeded.
 	Outcomes []tape.Outcome `mapstructure:"outcomes"`
+	// SuccessRatio is the share of the other good runs that is kept, 0 to 1, chosen
+	// by trace id.
+	SuccessRatio float64 `mapstructure:"success_ratio"`
+	// LastSuccessPer names what tells runs apart (service, agent, environment,
+	// tenant): of each combination the last good run is kept, with the next failure
+	// of its kind or when it would leave the spool.
+	LastSuccessPer []string `mapstructure:"last_success_per"`
+	// Conditions are OTTL conditions over spans, with paths such as
+	// span.attributes["x"] and resource.attributes["y"]. A run is kept when one of
+	// them holds for one of its redacted spans.
+	Conditions []string `mapstructure:"conditions"`
+	// ErrorMode says what a condition that fails for a span means: ignore (logged)
+	// and silent, that it does not hold; propagate, that the run is kept.
+	ErrorMode ottl.ErrorMode `mapstructure:"error_mode"`
+
+	// prevent unkeyed literal initialization
+	_ struct{}
 }
 
-// BufferConfig bounds what is held in memory.
-type BufferConfig struct {
-	// MaxBytes bounds all held spans. Over it, look-back spans go first, then the
-	// oldest open run is decided with trigger "evicted".
+// SpoolConfig says where runs wait, and bounds what is held.
+type SpoolConfig struct {
+	// Directory holds undecided runs, look-back and decisions. Without one they are
+	// in memory and a restart forgets them.
+	Directory string `mapstructure:"directory"`
+	// MaxBytes bounds what is held. Over it, look-back goes first, then the oldest
+	// open run is decided with trigger "evicted", then requests are refused.
 	MaxBytes int64 `mapstructure:"max_bytes"`
-	// MaxRunBytes bounds one run. Over it the run is decided with trigger "size".
+	// MaxRunBytes, of OTLP as it came, and MaxRunSpans, of spans and log records,
+	// bound one run. Of a larger one the middle is left out, and it is decided with
+	// trigger "size".
 	MaxRunBytes int64 `mapstructure:"max_run_bytes"`
+	MaxRunSpans int   `mapstructure:"max_run_spans"`
+	// SegmentBytes is the size of one file.
+	SegmentBytes int64 `mapstructure:"segment_bytes"`
+	// SyncInterval is how often files are synced, which bounds what a loss of power
+	// can cost; 0 leaves it to the system. A kill of the process costs nothing.
+	SyncInterval time.Duration `mapstructure:"sync_interval"`
+	// CacheBytes bounds the memory in which texts are remembered, so that each is
+	// redacted and written once.
+	CacheBytes int64 `mapstructure:"cache_bytes"`
+
+	// prevent unkeyed literal initialization
+	_ struct{}
 }
 
 // OffloadConfig says which bodies leave the trace.
@@ -79,8 +116,6 @@ func (c *Config) Validate() error {
 	positive("idle_timeout", c.IdleTimeout > 0)
 	positive("max_age", c.MaxAge > 0)
 	positive("root_settle", c.RootSettle > 0)
-	positive("buffer::max_bytes", c.Buffer.MaxBytes > 0)
-	positive("buffer::max_run_bytes", c.Buffer.MaxRunBytes > 0)
 	positive("max_request_bytes", c.MaxRequestBytes > 0)
 	positive("decided_runs", c.DecidedRuns > 0)
 	if c.Lookback < 0 {
@@ -89,27 +124,89 @@ func (c *Config) Validate() error {
 	if c.Offload.Threshold < 0 {
 		errs = append(errs, errors.New("offload::threshold must not be negative"))
 	}
-	for _, o := range c.Keep.Outcomes {
+	if len(c.Keep.LastSuccessPer) > 0 && c.Lookback == 0 {
+		errs = append(errs, errors.New("keep::last_success_per needs a lookback, in which the last good run is found"))
+	}
+	// The sections validate themselves: the collector walks into them.
+	return errors.Join(errs...)
+}
+
+// Validate reports every setting that cannot be.
+func (c *KeepConfig) Validate() error {
+	var errs []error
+	for _, o := range c.Outcomes {
 		if !slices.Contains(outcomes, o) {
-			errs = append(errs, fmt.Errorf("keep::outcomes: %q is none of %q", o, outcomes))
+			errs = append(errs, fmt.Errorf("outcomes: %q is none of %q", o, outcomes))
 		}
 	}
-	// The redaction section validates itself: the collector walks into it.
+	if !(c.SuccessRatio >= 0 && c.SuccessRatio <= 1) {
+		errs = append(errs, errors.New("success_ratio must be between 0 and 1"))
+	}
+	for _, name := range c.LastSuccessPer {
+		if !slices.Contains(recorder.LastSuccessMembers, name) {
+			errs = append(errs, fmt.Errorf("last_success_per: %q is none of %q", name, recorder.LastSuccessMembers))
+		}
+	}
+	if _, err := c.conditions(component.TelemetrySettings{Logger: zap.NewNop()}); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *KeepConfig) conditions(set component.TelemetrySettings) (*condition.Conditions, error) {
+	if len(c.Conditions) == 0 {
+		return nil, nil
+	}
+	return condition.New(c.Conditions, c.ErrorMode, set)
+}
+
+// minSpool is the least that a spool can hold, and minRun a run: less cuts every run
+// to pieces.
+const (
+	minSpool = 1 << 20
+	minRun   = 64 << 10
+)
+
+// Validate reports every setting that cannot be.
+func (c *SpoolConfig) Validate() error {
+	var errs []error
+	atLeast := func(name string, value, least int64) {
+		if value < least {
+			errs = append(errs, fmt.Errorf("%s must be at least %d", name, least))
+		}
+	}
+	atLeast("max_bytes", c.MaxBytes, minSpool)
+	atLeast("max_run_bytes", c.MaxRunBytes, minRun)
+	atLeast("max_run_spans", int64(c.MaxRunSpans), 64)
+	atLeast("segment_bytes", c.SegmentBytes, minRun)
+	atLeast("cache_bytes", c.CacheBytes, 0)
+	atLeast("sync_interval", int64(c.SyncInterval), 0)
 	return errors.Join(errs...)
 }
 
 func (c *Config) recorder() recorder.Config {
 	return recorder.Config{
-		IdleTimeout:      c.IdleTimeout,
-		MaxAge:           c.MaxAge,
-		RootSettle:       c.RootSettle,
-		Lookback:         c.Lookback,
-		MaxBytes:         c.Buffer.MaxBytes,
-		MaxRunBytes:      c.Buffer.MaxRunBytes,
-		MaxRequestBytes:  c.MaxRequestBytes,
-		DecidedRuns:      c.DecidedRuns,
-		KeepOutcomes:     c.Keep.Outcomes,
+		IdleTimeout:     c.IdleTimeout,
+		MaxAge:          c.MaxAge,
+		RootSettle:      c.RootSettle,
+		Lookback:        c.Lookback,
+		MaxRunBytes:     c.Spool.MaxRunBytes,
+		MaxRunSpans:     c.Spool.MaxRunSpans,
+		MaxRequestBytes: c.MaxRequestBytes,
+		DecidedRuns:     c.DecidedRuns,
+		Keep: recorder.Keep{
+			Outcomes:       c.Keep.Outcomes,
+			SuccessRatio:   c.Keep.SuccessRatio,
+			LastSuccessPer: c.Keep.LastSuccessPer,
+		},
 		PassThrough:      c.PassThrough,
 		OffloadThreshold: c.Offload.Threshold,
+		Spool: recorder.Spool{
+			Directory:    c.Spool.Directory,
+			MaxBytes:     c.Spool.MaxBytes,
+			SegmentBytes: c.Spool.SegmentBytes,
+			SyncInterval: c.Spool.SyncInterval,
+			CacheBytes:   c.Spool.CacheBytes,
+		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
@@ -23,10 +24,17 @@ func TestLoadConfig(t *testing.T) {
 	full.IdleTimeout = time.Minute
 	full.MaxAge = time.Hour
 	full.RootSettle = time.Second
-	full.Lookback = 0
+	full.Lookback = time.Minute
 	full.PassThrough = true
 	full.Keep.Outcomes = []tape.Outcome{tape.OutcomeFailed}
-	full.Buffer = BufferConfig{MaxBytes: 1 << 20, MaxRunBytes: 1 << 10}
+	full.Keep.SuccessRatio = 0.25
+	full.Keep.LastSuccessPer = []string{"service", "agent"}
+	full.Keep.Conditions = []string{`span.attributes["cost"] > 10`}
+	full.Keep.ErrorMode = ottl.SilentError
+	full.Spool = SpoolConfig{
+		Directory: "/var/lib/otelcol-tape/spool", MaxBytes: 1 << 30, MaxRunBytes: 1 << 20, MaxRunSpans: 1000,
+		SegmentBytes: 1 << 20, SyncInterval: 5 * time.Second, CacheBytes: 1 << 20,
+	}
 	full.Offload.Threshold = 0
 	full.MaxRequestBytes = 1 << 20
 	full.DecidedRuns = 10
@@ -43,11 +51,15 @@ func TestLoadConfig(t *testing.T) {
 			"lookback must not be negative",
 		}},
 		"sizes": {errs: []string{
-			"buffer::max_bytes must be positive", "buffer::max_run_bytes must be positive",
+			"max_bytes must be at least", "max_run_bytes must be at least", "max_run_spans must be at least",
+			"segment_bytes must be at least", "sync_interval must be at least", "cache_bytes must be at least",
 			"max_request_bytes must be positive", "decided_runs must be positive", "offload::threshold must not be negative",
 		}},
-		"outcome":   {errs: []string{`keep::outcomes: "broken"`}},
-		"redaction": {errs: []string{"redaction"}},
+		"keep": {errs: []string{
+			`outcomes: "broken"`, "success_ratio must be between 0 and 1", `last_success_per: "trace"`, `span.nonsense`,
+		}},
+		"no_lookback": {errs: []string{"keep::last_success_per needs a lookback"}},
+		"redaction":   {errs: []string{"redaction"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := "tape"
@@ -71,10 +83,12 @@ func TestLoadConfig(t *testing.T) {
 	}
 }
 
-func TestAnUnknownSettingIsRefused(t *testing.T) {
+func TestUnknownSettingsAreRefused(t *testing.T) {
 	cm, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
 	require.NoError(t, err)
-	sub, err := cm.Sub("tape/unknown")
-	require.NoError(t, err)
-	require.ErrorContains(t, sub.Unmarshal(createDefaultConfig()), "decision_wait")
+	for id, name := range map[string]string{"unknown": "decision_wait", "error_mode": "error_mode"} {
+		sub, err := cm.Sub("tape/" + id)
+		require.NoError(t, err)
+		require.ErrorContains(t, sub.Unmarshal(createDefaultConfig()), name)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/processor"
@@ -26,12 +27,22 @@ func NewFactory() processor.Factory {
 // while a model thinks or a tool runs.
 func createDefaultConfig() component.Config {
 	return &Config{
-		IdleTimeout:     10 * time.Minute,
-		MaxAge:          24 * time.Hour,
-		RootSettle:      5 * time.Second,
-		Lookback:        time.Hour,
-		Keep:            KeepConfig{Outcomes: []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete}},
-		Buffer:          BufferConfig{MaxBytes: 256 << 20, MaxRunBytes: 64 << 20},
+		IdleTimeout: 10 * time.Minute,
+		MaxAge:      24 * time.Hour,
+		RootSettle:  5 * time.Second,
+		Lookback:    time.Hour,
+		Keep: KeepConfig{
+			Outcomes:  []tape.Outcome{tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete},
+			ErrorMode: ottl.IgnoreError,
+		},
+		Spool: SpoolConfig{
+			MaxBytes:     256 << 20,
+			MaxRunBytes:  64 << 20,
+			MaxRunSpans:  100_000,
+			SegmentBytes: 32 << 20,
+			SyncInterval: time.Second,
+			CacheBytes:   16 << 20,
+		},
 		Offload:         OffloadConfig{Threshold: 64 << 10},
 		MaxRequestBytes: 3 << 20,
 		DecidedRuns:     100_000,

@@ -26,7 +26,24 @@ import (
 var twins = struct {
 	sync.Mutex
 	traces map[*Config][]*tapeProcessor
-}{traces: map[*Config][]*tapeProcessor{}}
+	// logs counts the processors in logs pipelines. All are made before any starts.
+	logs map[*Config]int
+}{traces: map[*Config][]*tapeProcessor{}, logs: map[*Config]int{}}
+
+// hasLogs reports whether log records come in too.
+func hasLogs(cfg *Config) bool {
+	twins.Lock()
+	defer twins.Unlock()
+	return twins.logs[cfg] > 0
+}
+
+func countLogs(cfg *Config, n int) {
+	twins.Lock()
+	defer twins.Unlock()
+	if twins.logs[cfg] += n; twins.logs[cfg] <= 0 {
+		delete(twins.logs, cfg)
+	}
+}
 
 func register(p *tapeProcessor) {
 	twins.Lock()
@@ -79,6 +96,7 @@ type logsProcessor struct {
 	builder  *metadata.TelemetryBuilder
 	scrubber *scrub.Scrubber
 	twin     *tapeProcessor
+	uncount  sync.Once
 }
 
 func newLogsProcessor(set processor.Settings, cfg *Config, next consumer.Logs) (*logsProcessor, error) {
@@ -86,6 +104,7 @@ func newLogsProcessor(set processor.Settings, cfg *Config, next consumer.Logs) (
 	if err != nil {
 		return nil, err
 	}
+	countLogs(cfg, 1)
 	return &logsProcessor{cfg: cfg, set: set, next: next, builder: builder, scrubber: scrubber}, nil
 }
 
@@ -148,6 +167,7 @@ func (p *logsProcessor) record(ctx context.Context, ld plog.Logs) error {
 
 // Shutdown may come twice, and without Start.
 func (p *logsProcessor) Shutdown(context.Context) error {
+	p.uncount.Do(func() { countLogs(p.cfg, -1) })
 	p.builder.Shutdown()
 	return nil
 }

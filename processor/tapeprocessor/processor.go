@@ -15,10 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
-	"go.opentelemetry.io/otel/metric"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore"
-	"github.com/tapedeck/tapedeck/internal/buffer"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/recorder"
 	"github.com/tapedeck/tapedeck/internal/redact"
@@ -27,9 +25,14 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// tick is how often due runs are looked for: small against every timeout that
-// makes sense, and cheap, because due runs are found without a scan.
-const tick = 100 * time.Millisecond
+const (
+	// tick is how often due runs are looked for: small against every timeout that
+	// makes sense, and cheap, because due runs are found without a scan.
+	tick = 100 * time.Millisecond
+	// deciders is how many decisions can wait for the next component at a time. No
+	// more of them compute than there are cores.
+	deciders = 16
+)
 
 type tapeProcessor struct {
 	cfg  *Config
@@ -69,23 +72,24 @@ func equip(set processor.Settings, cfg *Config) (*scrub.Scrubber, *metadata.Tele
 }
 
 func (*tapeProcessor) Capabilities() consumer.Capabilities {
-	return consumer.Capabilities{MutatesData: false}
+	// What comes in is redacted where it is.
+	return consumer.Capabilities{MutatesData: true}
 }
 
 func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 	deps := recorder.Deps{
-		Buffer:    buffer.NewMemory(p.cfg.Buffer.MaxBytes),
 		Scrubber:  p.scrubber,
 		Emit:      p.next.ConsumeTraces,
 		Permanent: consumererror.IsPermanent,
 		Telemetry: telemetry{p.builder},
 		Now:       time.Now,
 
+		Logs:        hasLogs(p.cfg),
 		CarryPolicy: p.cfg.Storage == nil,
 	}
 	var storage tapestore.Extension
+	var err error
 	if p.cfg.Storage != nil {
-		var err error
 		if storage, err = tapestore.FromHost(host, *p.cfg.Storage); err != nil {
 			return fmt.Errorf("storage: %w", err)
 		}
@@ -96,32 +100,30 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 			return fmt.Errorf("storage: %w", err)
 		}
 	}
-	p.recorder = recorder.New(p.cfg.recorder(), deps)
+	conditions, err := p.cfg.Keep.conditions(p.set.TelemetrySettings)
+	if err != nil {
+		return fmt.Errorf("keep: %w", err)
+	}
+	if conditions != nil {
+		deps.Conditions = conditions
+	}
+	if p.recorder, err = recorder.Open(p.cfg.recorder(), deps); err != nil {
+		return err
+	}
 	p.forLogs.Store(p.recorder)
 	if storage != nil {
-		p.unregister = storage.RegisterPending(p.pending)
+		p.unregister = storage.RegisterRuns(runs{p.recorder})
 	}
-	if err := p.observe(); err != nil {
+	if err := observe(p.builder, p.recorder); err != nil {
 		return err
 	}
 	// The context of Start ends with Start; the loop runs until Shutdown.
 	loopCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p.stop = cancel
-	p.done.Go(func() { p.loop(loopCtx) })
+	for range deciders {
+		p.done.Go(func() { p.loop(loopCtx) })
+	}
 	return nil
-}
-
-func (p *tapeProcessor) observe() error {
-	return errors.Join(
-		p.builder.RegisterProcessorTapeOpenRunsCallback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(p.recorder.OpenRuns()))
-			return nil
-		}),
-		p.builder.RegisterProcessorTapeBufferBytesCallback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(p.recorder.Bytes())
-			return nil
-		}),
-	)
 }
 
 func (p *tapeProcessor) loop(ctx context.Context) {
@@ -137,9 +139,28 @@ func (p *tapeProcessor) loop(ctx context.Context) {
 	}
 }
 
-func (p *tapeProcessor) pending(traceID string) bool {
+// runs tells the extension, and through it the API, of runs in the spool.
+type runs struct{ *recorder.Recorder }
+
+func (r runs) Pending(traceID string) bool {
 	id, err := parseTraceID(traceID)
-	return err == nil && p.recorder.Pending(id)
+	return err == nil && r.Recorder.Pending(id)
+}
+
+func (r runs) Keep(ctx context.Context, traceID string) (tapestore.Kept, error) {
+	id, err := parseTraceID(traceID)
+	if err != nil {
+		return tapestore.NotThere, err
+	}
+	answer, err := r.Recorder.Keep(ctx, id)
+	switch answer {
+	case recorder.Waiting:
+		return tapestore.KeptOnceDecided, err
+	case recorder.Kept:
+		return tapestore.KeptNow, err
+	default:
+		return tapestore.NotThere, err
+	}
 }
 
 func parseTraceID(s string) (id pcommon.TraceID, err error) {
@@ -158,7 +179,8 @@ func (p *tapeProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) err
 	return err
 }
 
-// Shutdown decides what is open. It may come twice, and without Start.
+// Shutdown decides what is open, or leaves it on disk. It may come twice, and
+// without Start.
 func (p *tapeProcessor) Shutdown(ctx context.Context) error {
 	unregister(p)
 	if p.stop == nil {

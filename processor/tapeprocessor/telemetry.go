@@ -2,6 +2,8 @@ package tapeprocessor
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -33,6 +35,10 @@ func (t telemetry) Received(n recorder.Amount) {
 	add(t.b.ProcessorTapeReceivedLogRecords, n.Records)
 }
 
+func (t telemetry) Recovered(n recorder.Amount) {
+	add(t.b.ProcessorTapeRecoveredSpans, n.Spans)
+}
+
 func (t telemetry) Kept(n recorder.Amount)  { t.fate(t.b.ProcessorTapeKeptSpans, "kept", n) }
 func (t telemetry) LetGo(n recorder.Amount) { t.fate(t.b.ProcessorTapeLetGoSpans, "let_go", n) }
 
@@ -49,22 +55,39 @@ func (t telemetry) Upgraded(n recorder.Amount) { add(t.b.ProcessorTapeUpgradedSp
 func (t telemetry) Late(n recorder.Amount)     { add(t.b.ProcessorTapeLateSpans, n.Spans) }
 func (t telemetry) Retried()                   { add(t.b.ProcessorTapeRetriedDecisions, 1) }
 
-func (t telemetry) Decided(outcome tape.Outcome, trigger tape.Trigger, kept bool) {
+func (t telemetry) Decided(row tape.Row) {
+	outcome := row.Outcome
 	if outcome == "" {
 		outcome = "none"
 	}
-	add(t.b.ProcessorTapeDecidedRuns, 1,
+	attrs := []attribute.KeyValue{
 		attribute.String("outcome", string(outcome)),
-		attribute.String("trigger", string(trigger)),
-		attribute.Bool("kept", kept))
+		attribute.String("trigger", string(row.Trigger)),
+		attribute.Bool("kept", row.Kept),
+	}
+	if row.KeptBecause != "" {
+		attrs = append(attrs, attribute.String("reason", string(row.KeptBecause)))
+	}
+	add(t.b.ProcessorTapeDecidedRuns, 1, attrs...)
+}
+
+func (t telemetry) Took(d time.Duration) {
+	t.b.ProcessorTapeDecisionDuration.Record(context.Background(), d.Seconds())
 }
 
 func (t telemetry) Examined(r doctor.Report) {
 	add(t.b.ProcessorTapeExaminedRuns, 1, attribute.Bool("replays", r.Replays))
-	for _, k := range r.Kinds {
-		for grade, n := range k.Grades {
-			add(t.b.ProcessorTapeExaminedRecords, n, attribute.String("kind", string(k.Kind)), attribute.String("fidelity", string(grade)))
-		}
+	for _, c := range r.Counts {
+		add(t.b.ProcessorTapeExaminedRecords, c.Records,
+			attribute.String("dialect", c.Dialect),
+			attribute.String("kind", string(c.Kind)),
+			attribute.String("fidelity", string(c.Fidelity)))
+	}
+}
+
+func (t telemetry) Saved(n int64) {
+	if n > 0 {
+		t.b.ProcessorTapeSavedBytes.Add(context.Background(), n)
 	}
 }
 
@@ -80,4 +103,43 @@ func (t telemetry) Offloaded(bodies int, bytes int64, failed int) {
 		t.b.ProcessorTapeOffloadedBytes.Add(context.Background(), bytes)
 	}
 	add(t.b.ProcessorTapeOffloadFailures, failed)
+}
+
+var (
+	live = metric.WithAttributeSet(attribute.NewSet(attribute.String("state", "live")))
+	free = metric.WithAttributeSet(attribute.NewSet(attribute.String("state", "free")))
+)
+
+// observe registers what is looked at when metrics are collected.
+func observe(b *metadata.TelemetryBuilder, rec *recorder.Recorder) error {
+	number := func(of func(recorder.Status) int64) metric.Int64Callback {
+		return func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(of(rec.Status()))
+			return nil
+		}
+	}
+	return errors.Join(
+		b.RegisterProcessorTapeOpenRunsCallback(number(func(s recorder.Status) int64 { return int64(s.OpenRuns) })),
+		b.RegisterProcessorTapeHeldRunsCallback(number(func(s recorder.Status) int64 { return int64(s.HeldRuns) })),
+		b.RegisterProcessorTapeTextBytesCallback(number(func(s recorder.Status) int64 { return s.TextBytes })),
+		b.RegisterProcessorTapeSpoolSyncFailuresCallback(number(func(s recorder.Status) int64 { return s.Spool.SyncErrors })),
+		b.RegisterProcessorTapeDamagedBytesCallback(number(func(s recorder.Status) int64 { return s.Spool.Damage.Bytes })),
+		b.RegisterProcessorTapeDamagedSpansCallback(number(func(s recorder.Status) int64 {
+			return s.Spool.Damage.Spans + s.Spool.Damage.Logs
+		})),
+		b.RegisterProcessorTapeOldestRunAgeCallback(func(_ context.Context, o metric.Float64Observer) error {
+			age := 0.0
+			if first := rec.Status().OldestRun; first != 0 {
+				age = time.Since(time.Unix(0, first)).Seconds()
+			}
+			o.Observe(age)
+			return nil
+		}),
+		b.RegisterProcessorTapeSpoolBytesCallback(func(_ context.Context, o metric.Int64Observer) error {
+			s := rec.Status().Spool
+			o.Observe(s.LiveBytes, live)
+			o.Observe(s.Bytes-s.LiveBytes, free)
+			return nil
+		}),
+	)
 }

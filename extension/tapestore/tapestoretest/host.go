@@ -4,7 +4,6 @@ package tapestoretest
 
 import (
 	"context"
-	"sync"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore"
 	"github.com/tapedeck/tapedeck/internal/dialect"
@@ -42,15 +41,13 @@ func New(backend store.Backend) tapestore.Extension {
 	if err != nil {
 		panic(err) // the zero options are good
 	}
-	return &extension{store: st, pending: map[int]func(string) bool{}}
+	return &extension{store: st}
 }
 
 type extension struct {
 	store *store.Store
 
-	mu      sync.Mutex
-	pending map[int]func(string) bool
-	next    int
+	tapestore.Registry
 }
 
 func (*extension) Start(context.Context, component.Host) error { return nil }
@@ -62,27 +59,3 @@ func (e *extension) Store() *store.Store { return e.store }
 func (*extension) Translation() dialect.Options { return dialect.Options{} }
 
 func (*extension) Class(row tape.Row) string { return tapestore.DefaultClass(row) }
-
-func (e *extension) RegisterPending(open func(string) bool) func() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	id := e.next
-	e.next++
-	e.pending[id] = open
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.pending, id)
-	}
-}
-
-func (e *extension) Pending(traceID string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, open := range e.pending {
-		if open(traceID) {
-			return true
-		}
-	}
-	return false
-}

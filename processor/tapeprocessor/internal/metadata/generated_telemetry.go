@@ -28,11 +28,14 @@ type TelemetryBuilder struct {
 	meter                           metric.Meter
 	mu                              sync.Mutex
 	registrations                   []metric.Registration
-	ProcessorTapeBufferBytes        metric.Int64ObservableGauge
+	ProcessorTapeDamagedBytes       metric.Int64ObservableCounter
+	ProcessorTapeDamagedSpans       metric.Int64ObservableCounter
 	ProcessorTapeDecidedRuns        metric.Int64Counter
+	ProcessorTapeDecisionDuration   metric.Float64Histogram
 	ProcessorTapeDroppedSpans       metric.Int64Counter
 	ProcessorTapeExaminedRecords    metric.Int64Counter
 	ProcessorTapeExaminedRuns       metric.Int64Counter
+	ProcessorTapeHeldRuns           metric.Int64ObservableGauge
 	ProcessorTapeKeptSpans          metric.Int64Counter
 	ProcessorTapeLateSpans          metric.Int64Counter
 	ProcessorTapeLetGoSpans         metric.Int64Counter
@@ -40,13 +43,19 @@ type TelemetryBuilder struct {
 	ProcessorTapeOffloadFailures    metric.Int64Counter
 	ProcessorTapeOffloadedBodies    metric.Int64Counter
 	ProcessorTapeOffloadedBytes     metric.Int64Counter
+	ProcessorTapeOldestRunAge       metric.Float64ObservableGauge
 	ProcessorTapeOpenRuns           metric.Int64ObservableGauge
 	ProcessorTapePassedSpans        metric.Int64Counter
 	ProcessorTapeReceivedLogRecords metric.Int64Counter
 	ProcessorTapeReceivedSpans      metric.Int64Counter
+	ProcessorTapeRecoveredSpans     metric.Int64Counter
 	ProcessorTapeRedactedValues     metric.Int64Counter
 	ProcessorTapeRetriedDecisions   metric.Int64Counter
+	ProcessorTapeSavedBytes         metric.Int64Counter
+	ProcessorTapeSpoolBytes         metric.Int64ObservableGauge
+	ProcessorTapeSpoolSyncFailures  metric.Int64ObservableCounter
 	ProcessorTapeSummarisedSpans    metric.Int64Counter
+	ProcessorTapeTextBytes          metric.Int64ObservableGauge
 	ProcessorTapeUpgradedSpans      metric.Int64Counter
 }
 
@@ -61,12 +70,57 @@ func (tbof telemetryBuilderOptionFunc) apply(mb *TelemetryBuilder) {
 	tbof(mb)
 }
 
-// RegisterProcessorTapeBufferBytesCallback sets callback for observable ProcessorTapeBufferBytes metric.
-func (builder *TelemetryBuilder) RegisterProcessorTapeBufferBytesCallback(cb metric.Int64Callback) error {
+// RegisterProcessorTapeDamagedBytesCallback sets callback for observable ProcessorTapeDamagedBytes metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeDamagedBytesCallback(cb metric.Int64Callback) error {
 	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
-		cb(ctx, &observerInt64{inst: builder.ProcessorTapeBufferBytes, obs: o})
+		cb(ctx, &observerInt64{inst: builder.ProcessorTapeDamagedBytes, obs: o})
 		return nil
-	}, builder.ProcessorTapeBufferBytes)
+	}, builder.ProcessorTapeDamagedBytes)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorTapeDamagedSpansCallback sets callback for observable ProcessorTapeDamagedSpans metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeDamagedSpansCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorTapeDamagedSpans, obs: o})
+		return nil
+	}, builder.ProcessorTapeDamagedSpans)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorTapeHeldRunsCallback sets callback for observable ProcessorTapeHeldRuns metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeHeldRunsCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorTapeHeldRuns, obs: o})
+		return nil
+	}, builder.ProcessorTapeHeldRuns)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorTapeOldestRunAgeCallback sets callback for observable ProcessorTapeOldestRunAge metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeOldestRunAgeCallback(cb metric.Float64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerFloat64{inst: builder.ProcessorTapeOldestRunAge, obs: o})
+		return nil
+	}, builder.ProcessorTapeOldestRunAge)
 	if err != nil {
 		return err
 	}
@@ -91,6 +145,51 @@ func (builder *TelemetryBuilder) RegisterProcessorTapeOpenRunsCallback(cb metric
 	return nil
 }
 
+// RegisterProcessorTapeSpoolBytesCallback sets callback for observable ProcessorTapeSpoolBytes metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeSpoolBytesCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorTapeSpoolBytes, obs: o})
+		return nil
+	}, builder.ProcessorTapeSpoolBytes)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorTapeSpoolSyncFailuresCallback sets callback for observable ProcessorTapeSpoolSyncFailures metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeSpoolSyncFailuresCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorTapeSpoolSyncFailures, obs: o})
+		return nil
+	}, builder.ProcessorTapeSpoolSyncFailures)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterProcessorTapeTextBytesCallback sets callback for observable ProcessorTapeTextBytes metric.
+func (builder *TelemetryBuilder) RegisterProcessorTapeTextBytesCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ProcessorTapeTextBytes, obs: o})
+		return nil
+	}, builder.ProcessorTapeTextBytes)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
 type observerInt64 struct {
 	embedded.Int64Observer
 	inst metric.Int64Observable
@@ -99,6 +198,16 @@ type observerInt64 struct {
 
 func (oi *observerInt64) Observe(value int64, opts ...metric.ObserveOption) {
 	oi.obs.ObserveInt64(oi.inst, value, opts...)
+}
+
+type observerFloat64 struct {
+	embedded.Float64Observer
+	inst metric.Float64Observable
+	obs  metric.Observer
+}
+
+func (oi *observerFloat64) Observe(value float64, opts ...metric.ObserveOption) {
+	oi.obs.ObserveFloat64(oi.inst, value, opts...)
 }
 
 // Shutdown unregister all registered callbacks for async instruments.
@@ -119,33 +228,52 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
-	builder.ProcessorTapeBufferBytes, err = builder.meter.Int64ObservableGauge(
-		"otelcol_processor_tape_buffer_bytes",
-		metric.WithDescription("Bytes of spans that are held for open runs and for look-back. [Development]"),
+	builder.ProcessorTapeDamagedBytes, err = builder.meter.Int64ObservableCounter(
+		"otelcol_processor_tape_damaged_bytes",
+		metric.WithDescription("Bytes of the spool that were found unreadable since the start. Spans that are known to be lost by it are among the dropped ones. [Development]"),
 		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeDamagedSpans, err = builder.meter.Int64ObservableCounter(
+		"otelcol_processor_tape_damaged_spans",
+		metric.WithDescription("Spans and log records of damaged records of the spool, as far as their number is known. [Development]"),
+		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeDecidedRuns, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_decided_runs",
-		metric.WithDescription("Decisions, by outcome, trigger and whether the run was kept. Traces without calls have the outcome none. [Development]"),
+		metric.WithDescription("Decisions, by outcome, trigger, whether the run was kept and why (reason). Traces without calls have the outcome none. [Development]"),
 		metric.WithUnit("{run}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeDecisionDuration, err = builder.meter.Float64Histogram(
+		"otelcol_processor_tape_decision_duration",
+		metric.WithDescription("How long decisions took, from reading a run to the note that it was handed on. [Development]"),
+		metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries([]float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100}...),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeDroppedSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_dropped_spans",
-		metric.WithDescription("Spans that were lost, by reason (no_trace_id, refused, shutdown, damaged). [Development]"),
+		metric.WithDescription("Spans that were lost, by reason (no_trace_id, refused, shutdown, damaged, truncated). [Development]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeExaminedRecords, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_examined_records",
-		metric.WithDescription("Tool and model calls of decided agent runs, by kind and fidelity (exact, rebuilt, synthesised, redacted, truncated, absent). Absent means that the instrumentation does not capture content. [Development]"),
+		metric.WithDescription("Tool and model calls of decided agent runs, by dialect, kind and fidelity (exact, rebuilt, synthesised, redacted, truncated, absent). Absent means that the instrumentation does not capture content. [Development]"),
 		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeExaminedRuns, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_examined_runs",
 		metric.WithDescription("Decided agent runs by whether a strict replay of their tape would find every answer. The verdict is that of tape doctor. [Development]"),
+		metric.WithUnit("{run}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeHeldRuns, err = builder.meter.Int64ObservableGauge(
+		"otelcol_processor_tape_held_runs",
+		metric.WithDescription("Decided runs of which the spool still has the spans. [Development]"),
 		metric.WithUnit("{run}"),
 	)
 	errs = errors.Join(errs, err)
@@ -191,6 +319,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorTapeOldestRunAge, err = builder.meter.Float64ObservableGauge(
+		"otelcol_processor_tape_oldest_run_age",
+		metric.WithDescription("Time since the first span of the oldest run that is not decided, 0 when there is none. [Development]"),
+		metric.WithUnit("s"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorTapeOpenRuns, err = builder.meter.Int64ObservableGauge(
 		"otelcol_processor_tape_open_runs",
 		metric.WithDescription("Runs that are not decided. [Development]"),
@@ -215,6 +349,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorTapeRecoveredSpans, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_recovered_spans",
+		metric.WithDescription("Spans of open runs that were found in the spool at the start. [Development]"),
+		metric.WithUnit("{span}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorTapeRedactedValues, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_redacted_values",
 		metric.WithDescription("Values replaced by a placeholder, by type. [Development]"),
@@ -227,15 +367,39 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{run}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorTapeSavedBytes, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_saved_bytes",
+		metric.WithDescription("Bytes of repeated texts that were neither redacted nor stored again. [Development]"),
+		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeSpoolBytes, err = builder.meter.Int64ObservableGauge(
+		"otelcol_processor_tape_spool_bytes",
+		metric.WithDescription("Bytes that the spool takes, on disk or in memory, by state (live, free). Free are those of records that are no longer needed and wait for their segment. [Development]"),
+		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeSpoolSyncFailures, err = builder.meter.Int64ObservableCounter(
+		"otelcol_processor_tape_spool_sync_failures",
+		metric.WithDescription("Syncs of the spool that failed. What came in then survives a kill of the process, but maybe not a loss of power. [Development]"),
+		metric.WithUnit("{sync}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorTapeSummarisedSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_summarised_spans",
 		metric.WithDescription("Spans of runs that were handed on as one summary span. [Development]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ProcessorTapeTextBytes, err = builder.meter.Int64ObservableGauge(
+		"otelcol_processor_tape_text_bytes",
+		metric.WithDescription("Memory in which texts of open runs are remembered. [Development]"),
+		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ProcessorTapeUpgradedSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_upgraded_spans",
-		metric.WithDescription("Spans that had been counted as summarised and were kept after a late failure. [Development]"),
+		metric.WithDescription("Spans that had been counted as summarised or let go and were kept, or are open again, after a late failure, a late call or because somebody asked. [Development]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)

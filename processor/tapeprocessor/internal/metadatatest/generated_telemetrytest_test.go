@@ -20,7 +20,19 @@ func TestSetupTelemetry(t *testing.T) {
 	tb, err := metadata.NewTelemetryBuilder(testTel.NewTelemetrySettings())
 	require.NoError(t, err)
 	defer tb.Shutdown()
-	require.NoError(t, tb.RegisterProcessorTapeBufferBytesCallback(func(_ context.Context, observer metric.Int64Observer) error {
+	require.NoError(t, tb.RegisterProcessorTapeDamagedBytesCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorTapeDamagedSpansCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorTapeHeldRunsCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorTapeOldestRunAgeCallback(func(_ context.Context, observer metric.Float64Observer) error {
 		observer.Observe(1)
 		return nil
 	}))
@@ -28,7 +40,20 @@ func TestSetupTelemetry(t *testing.T) {
 		observer.Observe(1)
 		return nil
 	}))
+	require.NoError(t, tb.RegisterProcessorTapeSpoolBytesCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorTapeSpoolSyncFailuresCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterProcessorTapeTextBytesCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
 	tb.ProcessorTapeDecidedRuns.Add(context.Background(), 1)
+	tb.ProcessorTapeDecisionDuration.Record(context.Background(), 1)
 	tb.ProcessorTapeDroppedSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeExaminedRecords.Add(context.Background(), 1)
 	tb.ProcessorTapeExaminedRuns.Add(context.Background(), 1)
@@ -42,15 +67,23 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorTapePassedSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeReceivedLogRecords.Add(context.Background(), 1)
 	tb.ProcessorTapeReceivedSpans.Add(context.Background(), 1)
+	tb.ProcessorTapeRecoveredSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeRedactedValues.Add(context.Background(), 1)
 	tb.ProcessorTapeRetriedDecisions.Add(context.Background(), 1)
+	tb.ProcessorTapeSavedBytes.Add(context.Background(), 1)
 	tb.ProcessorTapeSummarisedSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeUpgradedSpans.Add(context.Background(), 1)
-	AssertEqualProcessorTapeBufferBytes(t, testTel,
+	AssertEqualProcessorTapeDamagedBytes(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeDamagedSpans(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeDecidedRuns(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeDecisionDuration(t, testTel,
+		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeDroppedSpans(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -59,6 +92,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeExaminedRuns(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeHeldRuns(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeKeptSpans(t, testTel,
@@ -82,6 +118,9 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualProcessorTapeOffloadedBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeOldestRunAge(t, testTel,
+		[]metricdata.DataPoint[float64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeOpenRuns(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -94,13 +133,28 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualProcessorTapeReceivedSpans(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeRecoveredSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeRedactedValues(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeRetriedDecisions(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeSavedBytes(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeSpoolBytes(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeSpoolSyncFailures(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeSummarisedSpans(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeTextBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeUpgradedSpans(t, testTel,

@@ -1,0 +1,51 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/tapedeck/tapedeck/internal/store"
+)
+
+// Kept is what became of a wish to keep a run, as the answer has it.
+type Kept string
+
+const (
+	// KeptNow: the run came from the spool and is on its way to the store.
+	KeptNow Kept = "now"
+	// KeptOnceDecided: the run is open and will be kept whatever its outcome.
+	KeptOnceDecided Kept = "once_decided"
+	// KeptBefore: the run is in the store.
+	KeptBefore Kept = "stored"
+)
+
+// keep keeps a run: from the spool if it is there, else it must be stored already.
+func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
+	id, err := store.ParseTraceID(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	kept, err := s.opts.Keep(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if kept == "" {
+		row, err := s.store.Row(r.Context(), id)
+		if err != nil {
+			return s.absent(r, id, err)
+		}
+		if !row.Kept {
+			return s.absent(r, id, store.ErrNotFound)
+		}
+		kept = KeptBefore
+	}
+	s.audit(r, "keep", "trace_id", id)
+	status := http.StatusOK
+	if kept == KeptOnceDecided {
+		status = http.StatusAccepted
+	}
+	writeJSON(w, status, struct {
+		TraceID string `json:"trace_id"`
+		Kept    Kept   `json:"kept"`
+	}{id, kept})
+	return nil
+}
