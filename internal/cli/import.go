@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/otlpfile"
@@ -116,23 +114,24 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
 }
 
-// readRuns reads all files into one set of traces and logs and translates it.
+// readRuns reads all files into one translation. Each part of a document is
+// redacted and let go of before the next is read, so that memory is bounded by
+// what the spans say once.
 func (a *app) readRuns(files []string, opts dialect.Options) (*importReport, error) {
 	report := &importReport{Files: len(files), Runs: []importedRun{}}
-	td, ld := ptrace.NewTraces(), plog.NewLogs()
+	policy := redact.Default()
+	opts.Lean = true
+	in := importing{Translation: dialect.NewTranslation(opts), scrubber: scrub.New(policy), report: report}
 	for _, file := range files {
-		n, err := a.readExport(file, td, ld)
-		if err != nil {
+		if err := a.readExport(file, &in); err != nil {
 			return nil, err
 		}
-		report.Documents += n
 	}
-	report.Spans, report.LogRecords = td.SpanCount(), ld.LogRecordCount()
-	policy := redact.Default()
-	s := scrub.New(policy)
-	report.Redacted = s.Traces(td).Values + s.Logs(ld).Values
-	opts.Lean = true
-	for _, run := range dialect.Runs(td, ld, opts) {
+	runs, err := in.Runs()
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
 		t := run.Tape
 		if len(t.Records) == 0 {
 			report.WithoutCalls = append(report.WithoutCalls, t.Manifest.TraceID)
@@ -147,13 +146,28 @@ func (a *app) readRuns(files []string, opts dialect.Options) (*importReport, err
 	return report, nil
 }
 
-// readExport adds the documents of one file to td and ld.
-func (a *app) readExport(file string, td ptrace.Traces, ld plog.Logs) (documents int, err error) {
+// importing is a translation that counts what goes into it.
+type importing struct {
+	*dialect.Translation
+	scrubber *scrub.Scrubber
+	report   *importReport
+}
+
+func (in *importing) add(d *otlpfile.Document) error {
+	in.report.Spans += d.Traces.SpanCount()
+	in.report.LogRecords += d.Logs.LogRecordCount()
+	in.report.Redacted += in.scrubber.Traces(d.Traces).Values + in.scrubber.Logs(d.Logs).Values
+	in.AddLogs(d.Logs)
+	return in.Add(d.Traces)
+}
+
+// readExport adds the documents of one file.
+func (a *app) readExport(file string, in *importing) (err error) {
 	var r *otlpfile.Reader
 	if file == "-" {
 		r = otlpfile.NewReader("standard input", a.In)
 	} else if r, err = otlpfile.Open(file); err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { _ = r.Close() }()
 	empty, firstEmpty := 0, 0
@@ -163,19 +177,22 @@ func (a *app) readExport(file string, td ptrace.Traces, ld plog.Logs) (documents
 			if empty > 0 {
 				a.note("%s: neither a span nor a log record in %s, the first of them document %d", file, count(empty, "document"), firstEmpty)
 			}
-			return documents, nil
+			return nil
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		documents++
-		if d.Empty() {
-			if empty++; empty == 1 {
-				firstEmpty = d.Number
+		if !d.Part {
+			in.report.Documents++
+			if d.Empty() {
+				if empty++; empty == 1 {
+					firstEmpty = d.Number
+				}
 			}
 		}
-		d.Traces.ResourceSpans().MoveAndAppendTo(td.ResourceSpans())
-		d.Logs.ResourceLogs().MoveAndAppendTo(ld.ResourceLogs())
+		if err := in.add(d); err != nil {
+			return err
+		}
 	}
 }
 
