@@ -14,7 +14,7 @@ import (
 )
 
 // seeds is for long runs by hand.
-var seeds = flag.Uint64("seeds", 20, "how many random histories each test runs")
+var seeds = flag.Uint64("seeds", 8, "how many random histories each test runs")
 
 // model is what a spool must hold: the simplest thing that does the same. It
 // drives one spool and, through kills, the next on the same disk.
