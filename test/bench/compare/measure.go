@@ -64,7 +64,7 @@ func measure(ctx context.Context, t trial, work string, l load.Load) (m Measured
 	}
 	m, err = p.measure(ctx, t, l)
 	if err != nil {
-		return m, errors.Join(err, context.Cause(ctx), p.stop(), p.excerpt())
+		return m, errors.Join(err, context.Cause(ctx), p.kill(), p.excerpt())
 	}
 	if err := p.stop(); err != nil {
 		return m, errors.Join(err, p.excerpt())

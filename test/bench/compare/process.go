@@ -72,7 +72,7 @@ func launch(ctx context.Context, ended context.CancelCauseFunc, t trial, dir str
 		return true, conn.Close()
 	})
 	if err != nil {
-		return nil, errors.Join(err, context.Cause(ctx), p.stop(), p.excerpt())
+		return nil, errors.Join(err, context.Cause(ctx), p.kill(), p.excerpt())
 	}
 	return p, nil
 }
@@ -87,8 +87,17 @@ func (p *process) stop() error {
 	case err := <-p.exited:
 		return err
 	case <-time.After(time.Minute):
-		return errors.Join(errors.New("the collector did not end"), p.cmd.Process.Kill())
+		return errors.Join(errors.New("the collector did not end"), p.kill())
 	}
+}
+
+// kill ends a collector of which nothing is wanted any more.
+func (p *process) kill() error {
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.exited
+	return nil
 }
 
 // excerpt is the end of the log as an error.
