@@ -41,6 +41,11 @@ func (adk) Read(s *Span) Call {
 	if s.op == "execute_tool" {
 		c.Fail = nil
 		args, _ := decodeArgs(s.content(jsonText, "gcp.vertex.agent.tool_call_args"))
+		if s.Str("gcp.vertex.agent.tool_call_args") == "{}" && s.Str("gcp.vertex.agent.tool_response") == "{}" {
+			// With content off both are written so. A call that was given and
+			// answered nothing is one whose messages say the same.
+			return c
+		}
 		args.fill(c.Args)
 		c.Args = args
 		r := decodeResult(s.content(jsonText, "gcp.vertex.agent.tool_response"), true)

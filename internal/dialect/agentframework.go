@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
 
 // agentFramework reads Microsoft's Agent Framework for Python. Empty arguments
 // are the text None, a call without an id has the id unknown, results are
@@ -29,5 +33,8 @@ func (agentFramework) Read(s *Span) Call {
 		c = mcp{}.Read(s)
 	}
 	c.Fix = agentFrameworkFix
+	if c.Args.Grade == Exact && c.Args.Value.Kind() == value.String && c.Args.Value.Str() == "None" {
+		c.Args = c.Args.changed(value.Obj())
+	}
 	return c
 }

@@ -93,6 +93,8 @@ type Call struct {
 	// talk is the conversation that Input is, once it is known.
 	talk   *conversation
 	Output []message.Message
+	// bareRequest and bareAnswer are set where Input and Output have no content.
+	bareRequest, bareAnswer bool
 	// Request and Response say how the messages were found.
 	Request  Content
 	Response Content
@@ -164,10 +166,10 @@ func (c *Call) fill(o *Call) {
 	pick(&c.Model, o.Model)
 	pick(&c.ResponseModel, o.ResponseModel)
 	if weight(o.Input) > weight(c.Input) {
-		c.Input, c.Request, c.talk = o.Input, o.Request, o.talk
+		c.Input, c.Request, c.talk, c.bareRequest = o.Input, o.Request, o.talk, o.bareRequest
 	}
 	if weight(o.Output) > weight(c.Output) {
-		c.Output, c.Response = o.Output, o.Response
+		c.Output, c.Response, c.bareAnswer = o.Output, o.Response, o.bareAnswer
 	}
 	if len(c.System) == 0 {
 		c.System = o.System

@@ -20,8 +20,8 @@ func (n *node) complete() {
 	switch {
 	case !c.Args.Present() || c.Args.Grade == Truncated:
 		c.Args.fill(asked)
-	case len(c.Args.Value.Members()) == 0 && c.Args.Value.Kind() == value.Object && len(asked.Value.Members()) > 0:
-		// Some instrumentations write {} whatever the arguments were.
+	case len(asked.Value.Members()) > 0 && (hollow(c.Args.Value) || c.Args.Value.Kind() == value.String && c.Args.Value.Str() == ""):
+		// Some instrumentations write {} or nothing whatever the arguments were.
 		asked.Raw = c.Args.verbatim()
 		c.Args = asked
 	}
@@ -54,7 +54,11 @@ func (n *node) resultFrom(p *message.Part) {
 	}
 }
 
+// argsOf are the arguments in a request; without content it has none.
 func argsOf(p message.Part) Content {
+	if p.Args.IsNull() {
+		return Content{}
+	}
 	c := Content{Value: p.Args, Grade: Rebuilt, FromMessages: true}
 	if p.Args.Kind() == value.String {
 		c = contentText(p.ArgsText, jsonText)

@@ -91,6 +91,7 @@ func read(s *Span) *Call {
 			call.fill(&second)
 		}
 	}
+	call.withoutBare()
 	return &call
 }
 

@@ -194,6 +194,14 @@ func eventMessage(role string, body value.Value) []message.Message {
 
 // choice reads a completion event: the message and its finish reason.
 func choice(body value.Value) []message.Message {
+	if body.Kind() == value.Array {
+		// Semantic Kernel for .NET lists the choices.
+		var out []message.Message
+		for _, item := range body.Items() {
+			out = append(out, choice(item)...)
+		}
+		return out
+	}
 	v := body.At("message")
 	switch v.Kind() {
 	case value.Object:

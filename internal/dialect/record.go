@@ -155,7 +155,7 @@ func (c *Call) response() Content {
 	if u := c.Usage.value(); !u.IsNull() {
 		w.b = u.Append(w.name("usage"))
 	}
-	return w.content(out, len(c.Output) > 0 || c.Result.Present())
+	return w.content(out, len(c.Output) > 0 && !c.bareAnswer || c.Result.Present())
 }
 
 // objectWriter writes a JSON object member by member.

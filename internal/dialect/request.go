@@ -23,9 +23,9 @@ type modelRequest struct {
 
 // request is the request of a model call. What h holds of its tools is used.
 func (c *Call) request(h *history) *modelRequest {
-	q := &modelRequest{system: c.System, params: c.Params, asked: len(c.Input) > 0}
+	q := &modelRequest{system: c.System, params: c.Params, asked: len(c.Input) > 0 && !c.bareRequest}
 	head := leading(c.Input)
-	if len(c.System) == 0 {
+	if len(c.System) == 0 && !c.bareRequest {
 		q.system = c.Input[:head:head]
 	}
 	q.messages = c.Input[head:]

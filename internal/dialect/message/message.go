@@ -160,7 +160,8 @@ func (p *Part) SetArgs(v value.Value) {
 	}
 	p.ArgsText = v.Str()
 	if p.ArgsText == "" {
-		p.Args = value.Value{}
+		// So some models call a tool that takes none.
+		p.Args = value.Obj()
 		return
 	}
 	if parsed, err := value.Parse(p.ArgsText); err == nil {

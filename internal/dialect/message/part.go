@@ -34,7 +34,12 @@ func part(v value.Value) Part {
 // parts and Bedrock blocks.
 func untyped(v value.Value) Part {
 	if c := v.First("function_call", "functionCall", "toolUse", "toolRequest", "tool_call"); c.Kind() == value.Object {
-		return call(c)
+		p := call(c)
+		if p.Args.IsNull() {
+			// Gemini leaves empty arguments out.
+			p.Args = value.Obj()
+		}
+		return p
 	}
 	if r := v.First("function_response", "functionResponse", "toolResult", "toolResponse", "tool_call_result"); r.Kind() == value.Object {
 		return reply(r)

@@ -146,7 +146,12 @@ func one(v value.Value) []Message {
 	if len(m.Parts) == 0 {
 		m.Parts = content(v.At("contents"))
 	}
-	m.Parts = append(m.Parts, calls(v, m.Parts)...)
+	found := calls(v, m.Parts)
+	if len(found) == 0 {
+		// LangChain's messages of OpenAI keep the provider's calls so.
+		found = calls(v.At("additional_kwargs"), m.Parts)
+	}
+	m.Parts = append(m.Parts, found...)
 	if onlyReplies(m.Parts) {
 		m.Role = "tool"
 	}
@@ -201,11 +206,7 @@ func langchain(class string, v value.Value) []Message {
 		return []Message{m}
 	}
 	m.Parts = append(m.Parts, content(v.At("content"))...)
-	found := calls(v, m.Parts)
-	if len(found) == 0 {
-		found = calls(v.At("additional_kwargs"), m.Parts)
-	}
-	m.Parts = append(m.Parts, found...)
+	m.Parts = append(m.Parts, calls(v, m.Parts)...)
 	return []Message{m}
 }
 
@@ -263,6 +264,10 @@ func calls(v value.Value, have []Part) []Part {
 		p := Part{Type: ToolCall, Name: name}
 		p.SetArgs(v.At("function_call_arguments_json"))
 		out = append(out, p)
+	}
+	if more := v.At("additional_kwargs"); len(out) == 0 && more.Kind() == value.Object && !more.Has("additional_kwargs") {
+		// LangChain keeps the provider's own calls there.
+		out = calls(more, have)
 	}
 	return out
 }
