@@ -100,12 +100,18 @@ func (p *process) kill() error {
 	return nil
 }
 
-// excerpt is the end of the log as an error.
+// excerpt is the end of the log, without the account of collections, as an error.
 func (p *process) excerpt() error {
 	const most = 4_000
-	text, err := os.ReadFile(p.log)
+	log, err := os.ReadFile(p.log)
 	if err != nil {
 		return err
+	}
+	var text []byte
+	for line := range bytes.Lines(log) {
+		if !gcLine.Match(line) {
+			text = append(text, line...)
+		}
 	}
 	return fmt.Errorf("its log ends in:\n%s", text[max(0, len(text)-most):])
 }
