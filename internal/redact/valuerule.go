@@ -73,9 +73,9 @@ const (
 	windowBefore = 256
 	windowAfter  = 4096
 	// An expression that fails has usually read no more than this.
-	failed = 256
+	failed = 64
 	// What expressions may read of a text: some times its length and a bit.
-	maxSpentTimes = 32
+	maxSpentTimes = 16
 	maxSpentMore  = 1 << 20
 )
 
