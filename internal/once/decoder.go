@@ -21,17 +21,13 @@ const Hole = "…[truncated: a text was lost before it was stored]"
 // the run until it is dropped; what it returns shares them. It must not be used
 // by two goroutines at a time.
 type Decoder struct {
-	texts map[key]string
-	holes int
-}
-
-// key is the name of a text.
-type key struct {
-	table, number uint64
+	// tables has the texts of each table by their numbers.
+	tables map[uint64]map[uint64]string
+	holes  int
 }
 
 // NewDecoder makes a Decoder that knows no text.
-func NewDecoder() *Decoder { return &Decoder{texts: map[key]string{}} }
+func NewDecoder() *Decoder { return &Decoder{tables: map[uint64]map[uint64]string{}} }
 
 // Holes is the number of values that could not be restored so far.
 func (d *Decoder) Holes() int { return d.holes }
@@ -60,7 +56,7 @@ func (d *Decoder) Traces(from []byte) (ptrace.Traces, error) {
 		return ptrace.Traces{}, fmt.Errorf("%w: %w", ErrPayload, err)
 	}
 	if p.head&hasTexts != 0 {
-		walk.Traces(td, &restorer{d: d, table: p.table, left: maxRestored})
+		walk.Traces(td, &restorer{d: d, texts: d.tables[p.table], left: maxRestored})
 	}
 	return td, nil
 }
@@ -79,7 +75,7 @@ func (d *Decoder) Logs(from []byte) (plog.Logs, error) {
 		return plog.Logs{}, fmt.Errorf("%w: %w", ErrPayload, err)
 	}
 	if p.head&hasTexts != 0 {
-		walk.Logs(ld, &restorer{d: d, table: p.table, left: maxRestored})
+		walk.Logs(ld, &restorer{d: d, texts: d.tables[p.table], left: maxRestored})
 	}
 	return ld, nil
 }
@@ -89,6 +85,11 @@ func (d *Decoder) learn(from []byte) (payload, error) {
 	if err != nil {
 		return p, err
 	}
+	texts := d.tables[p.table]
+	if texts == nil && len(p.texts) > 0 {
+		texts = map[uint64]string{}
+		d.tables[p.table] = texts
+	}
 	number := p.first
 	for rest := p.texts; len(rest) > 0; number++ {
 		n, size := binary.Uvarint(rest)
@@ -97,9 +98,8 @@ func (d *Decoder) learn(from []byte) (payload, error) {
 		}
 		text := rest[size : size+int(n)]
 		rest = rest[size+int(n):]
-		k := key{p.table, number}
-		if _, known := d.texts[k]; !known {
-			d.texts[k] = string(text)
+		if _, known := texts[number]; !known {
+			texts[number] = string(text)
 		}
 	}
 	return p, nil
@@ -112,7 +112,7 @@ const maxRestored = 1 << 30
 // restorer puts values back where references stand.
 type restorer struct {
 	d     *Decoder
-	table uint64
+	texts map[uint64]string
 	left  int
 }
 
@@ -160,6 +160,6 @@ func (r *restorer) hole() string {
 }
 
 func (r *restorer) text(number uint64) (string, bool) {
-	t, ok := r.d.texts[key{r.table, number}]
+	t, ok := r.texts[number]
 	return t, ok
 }
