@@ -7,9 +7,19 @@ var modelRules = []builtinRule{
 		neg:  []string{"sk-ant-", "sk-ant-hill"},
 	},
 	{
-		Rule: rule("openai_key", `(sk-(?:proj|svcacct|admin|None|or-v1|lf)-[A-Za-z0-9_-]{20,})`, "", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-", "sk-or-v1-", "sk-lf-"),
-		pos:  []string{"sk-proj-·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIj", "sk-or-v1-·0123456789abcdef0123456789abcdef", "sk-lf-·01234567-89ab-cdef-0123-456789abcdef"},
+		Rule: rule("openai_key", `(sk-(?:proj|svcacct|service|admin|None)-[A-Za-z0-9_-]{20,})`, "", "sk-proj-", "sk-svcacct-", "sk-service-", "sk-admin-", "sk-None-"),
+		pos:  []string{"sk-proj-·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIj", "sk-svcacct-·J8kq2mV7n1pQ9rT5sW0uYzAbCdEfGhIj"},
 		neg:  []string{"sk-proj-", "task-proj-J8kq2mV7n1pQ9rT5sW0uYzAbCdEf", "sk-proj-short"},
+	},
+	{
+		Rule: rule("openrouter_key", `(sk-or-(?:v[0-9]-)?[A-Za-z0-9_-]{32,})`, "", "sk-or-"),
+		pos:  []string{"sk-or-v1-·0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
+		neg:  []string{"sk-or-", "sk-or-v1-x"},
+	},
+	{
+		Rule: rule("langfuse_key", `(sk-lf-[A-Za-z0-9-]{32,})`, "", "sk-lf-"),
+		pos:  []string{"sk-lf-·01234567-89ab-cdef-0123-456789abcdef"},
+		neg:  []string{"sk-lf-", "sk-lf-x"},
 	},
 	{
 		Rule: rule("openai_key", `(sk-[A-Za-z0-9]{20,})`, "mixed", "sk-"),
