@@ -20,8 +20,9 @@ const (
 func (s *Spool) Read(positions []Position, fn func(i int, r *Record) error) (lost int, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
+	var h header
 	for i := 0; i < len(positions); {
-		n, l, err := s.readRun(positions[i:], i, buf, fn)
+		n, l, err := s.readRun(positions[i:], buf, &h, func(j int, r *Record) error { return fn(i+j, r) })
 		lost += l
 		if err != nil {
 			return lost, err
@@ -33,7 +34,7 @@ func (s *Spool) Read(positions []Position, fn func(i int, r *Record) error) (los
 
 // readRun reads the records at the beginning of positions that lie close
 // together, and tells how many they were.
-func (s *Spool) readRun(positions []Position, base int, buf *[]byte, fn func(int, *Record) error) (n, lost int, err error) {
+func (s *Spool) readRun(positions []Position, buf *[]byte, h *header, fn func(int, *Record) error) (n, lost int, err error) {
 	g, n, from, to, err := s.findRun(positions)
 	if err != nil {
 		return 0, 0, err
@@ -57,17 +58,16 @@ func (s *Spool) readRun(positions []Position, base int, buf *[]byte, fn func(int
 		}
 		b = b[:m]
 	}
-	var h header
 	for i, p := range positions[:n] {
 		at := min(g.offset(p)-from, int64(len(b)))
 		known, intact := h.load(b[at:], g.salt)
 		if !intact {
 			lost++
-			s.countDamage(&h, known, to-from-at)
+			s.countDamage(h, known, to-from-at)
 			continue
 		}
 		h.Pos = p
-		if err := fn(base+i, &h.Record); err != nil {
+		if err := fn(i, &h.Record); err != nil {
 			return n, lost, err
 		}
 	}

@@ -165,7 +165,7 @@ func (c *Config) check() error {
 	}
 	switch {
 	case c.MaxBytes < minMaxBytes || c.MaxBytes > maxMaxBytes:
-		return fmt.Errorf("spool: MaxBytes %d is not between %d and %d", c.MaxBytes, minMaxBytes, int64(maxMaxBytes))
+		return fmt.Errorf("spool: MaxBytes %d is not between %d and %d", c.MaxBytes, minMaxBytes, maxMaxBytes)
 	case c.SegmentBytes < minSegmentBytes:
 		return fmt.Errorf("spool: SegmentBytes %d is below %d", c.SegmentBytes, minSegmentBytes)
 	case c.CompactBytes < 0:

@@ -189,7 +189,7 @@ func TestLongLivedRunPinsNoOldSegments(t *testing.T) {
 		long := map[Position]uint64{}
 		s, err := Open(Config{
 			Directory: dir, MaxBytes: 1 << 20, SegmentBytes: 16 << 10, CompactBytes: 128 << 10,
-			OnMove: func(id ID, old, now Position) bool {
+			OnMove: func(_ ID, old, now Position) bool {
 				mu.Lock()
 				defer mu.Unlock()
 				lsn, ok := long[old]

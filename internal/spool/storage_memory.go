@@ -7,7 +7,8 @@ import (
 )
 
 // memory is the storage of a spool without a directory. Its files are lists of
-// chunks, so that growing one never copies it.
+// chunks, so that growing one never copies it, and a removed one leaves its
+// chunks to the next.
 type memory struct {
 	mu    sync.Mutex
 	files map[string]*memoryFile
@@ -15,11 +16,13 @@ type memory struct {
 
 type memoryFile struct {
 	mu     sync.RWMutex
-	chunks [][]byte
+	chunks []*[memoryChunk]byte
 	length int64
 }
 
 const memoryChunk = 64 << 10
+
+var chunks = sync.Pool{New: func() any { return new([memoryChunk]byte) }}
 
 func newMemory() *memory { return &memory{files: map[string]*memoryFile{}} }
 
@@ -69,7 +72,10 @@ func (m *memory) rename(from, to string) error {
 func (m *memory) remove(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.files, name)
+	if f := m.files[name]; f != nil {
+		delete(m.files, name)
+		f.shrink(0)
+	}
 	return nil
 }
 
@@ -98,7 +104,7 @@ func (f *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 	defer f.mu.Unlock()
 	end := off + int64(len(p))
 	for int64(len(f.chunks))*memoryChunk < end {
-		f.chunks = append(f.chunks, make([]byte, memoryChunk))
+		f.chunks = append(f.chunks, chunks.Get().(*[memoryChunk]byte))
 	}
 	for rest := p; len(rest) > 0; {
 		n := copy(f.chunks[off/memoryChunk][off%memoryChunk:], rest)
@@ -110,17 +116,23 @@ func (f *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f *memoryFile) Truncate(size int64) error {
+	f.shrink(size)
+	return nil
+}
+
+func (f *memoryFile) shrink(size int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if size >= f.length {
-		return nil
+		return
 	}
-	f.chunks = f.chunks[:(size+memoryChunk-1)/memoryChunk]
-	if size%memoryChunk != 0 {
-		clear(f.chunks[len(f.chunks)-1][size%memoryChunk:])
+	keep := (size + memoryChunk - 1) / memoryChunk
+	for i, c := range f.chunks[keep:] {
+		f.chunks[keep+int64(i)] = nil
+		chunks.Put(c)
 	}
+	f.chunks = f.chunks[:keep]
 	f.length = size
-	return nil
 }
 
 func (f *memoryFile) size() (int64, error) {
