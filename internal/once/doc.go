@@ -78,6 +78,15 @@
 //
 // # Cost
 //
-// A table holds about 40 bytes for each text of its run, and starts over when
-// it passes its limit. See the benchmarks: go test -bench . ./internal/once.
+// A table holds about 45 bytes for each text of its run, and starts over when it
+// passes its limit. On one core of a shared virtual machine (AMD EPYC), the best
+// of several runs of go test -bench . ./internal/once:
+//
+//	a model span whose 160 messages are all known   5.8 GB/s, 10 allocations
+//	all spans of a run of 80 turns, 6.3 MB          3.0 GB/s, to 1/34 of the size
+//	light spans of 500 B, 64 in a request           2.1 µs each, 3 allocations a request
+//	decoding that run                               0.7 GB/s
+//
+// Known texts cost the hash over them, new ones their redaction; decoding, the
+// copy. What a caller can save is the buffer: payloads are appended to one.
 package once

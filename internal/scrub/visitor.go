@@ -146,7 +146,17 @@ func (v *visitor) set(d int, c redact.Context) {
 	for len(v.levels) <= d {
 		v.levels = append(v.levels, level{})
 	}
-	v.levels[d] = level{context: c}
+	// Most levels say nothing, again and again; what stays is not written.
+	l := &v.levels[d]
+	if l.context != c {
+		l.context = c
+	}
+	if l.pair != nil {
+		l.pair = nil
+	}
+	if l.before != "" {
+		l.before = ""
+	}
 }
 
 // findPair notes what the members say that name the member "value".
