@@ -10,17 +10,19 @@
 //
 // When Append returns, the records survive a kill of the process: they were
 // written to the file. They survive a loss of power once the next sync is over
-// (Config.SyncInterval). The same holds for Free, Mark and Unmark, and in this
-// order: whoever sees a later one after a restart also sees the earlier ones.
+// (Config.SyncInterval). The same holds for Free, Mark and Unmark. After a kill
+// whoever sees what a later call has done also sees what the earlier ones did.
 // So after a kill at any point no accepted record is lost and no freed record
 // comes back. A caller who hands a run on and is killed before it calls Mark or
 // Free finds the run undecided again: that repeated decision is the price of
 // not losing it.
 //
-// Damage costs what it touches. A flipped or missing byte loses the one record
-// it lies in, is counted in [Stats] and stops nobody: reading goes on at the
+// Damage costs what it touches. A flipped or missing byte of a segment loses the
+// one record it lies in, one of the marks file loses a mark or brings back what
+// was freed; it is counted in [Stats] and stops nobody, as reading goes on at the
 // next intact header. A file of an unknown version is refused by name and never
-// touched.
+// touched. A file without an intact header of its own is set aside as
+// <name>.damaged and no longer counts.
 //
 // The bytes on disk never exceed Config.MaxBytes. A segment goes when its last
 // record is freed. A long-lived run pins no old segments: once more than

@@ -37,8 +37,21 @@ func (s *Spool) Free(positions ...Position) {
 		m.behind.Store(true)
 	}
 	clear(m.freed)
+	m.trim()
+	due := m.file != nil && s.marksDue()
 	m.mu.Unlock()
+	if due {
+		s.worker.wake()
+	}
 	s.settle(emptied)
+}
+
+// trim lets go of what an unusually large call has left.
+func (m *marks) trim() {
+	const most = 64 << 10
+	if cap(m.positions) > most {
+		m.positions, m.cells, m.freed, m.buf = nil, nil, nil, nil
+	}
 }
 
 // takeOut frees what the positions of marks name and encodes the entries that

@@ -18,8 +18,10 @@ type marks struct {
 	// index has the place of every mark that holds; live is what those take.
 	index map[ID]markRef
 	live  int64
-	// replaceAt is the size at which the file is replaced by a new one.
-	replaceAt int64
+	// rest is what the file took beside marks when it was new. It is replaced
+	// by a new one once it is twice what that would be, but not before a size
+	// that puts off another try after one that failed.
+	rest, notBefore int64
 	// behind says that something could not be written, so that only a new file,
 	// written out of what is in memory, tells all.
 	behind atomic.Bool
@@ -101,13 +103,16 @@ func (s *Spool) marksReady() error {
 	if m.behind.Load() {
 		return s.replaceMarks()
 	}
-	if m.size >= m.replaceAt {
-		// A failure is no reason to refuse what the old file still takes.
-		if s.replaceMarks() != nil {
-			m.replaceAt = m.size + s.marksGrain()
-		}
+	// A failure is no reason to refuse what the old file still takes.
+	if s.marksDue() && s.replaceMarks() != nil {
+		m.notBefore = m.size + s.marksGrain()
 	}
 	return nil
+}
+
+func (s *Spool) marksDue() bool {
+	m := &s.marks
+	return m.size >= max(2*(m.live+m.rest)+s.marksGrain(), m.notBefore)
 }
 
 // marksGrain is what a marks file may grow by however little it holds.
@@ -125,6 +130,7 @@ func (s *Spool) writeMarks() error {
 	}
 	if _, err := m.file.WriteAt(m.buf, m.size); err != nil {
 		s.take(-n) //nolint:errcheck // giving back never fails
+		s.countMarkError()
 		if m.file.Truncate(m.size) != nil {
 			m.behind.Store(true)
 		}
@@ -143,6 +149,12 @@ func (s *Spool) take(n int64) error {
 	}
 	s.total += n
 	return nil
+}
+
+func (s *Spool) countMarkError() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.MarkErrors++
 }
 
 func (s *Spool) tellMarks() {
@@ -164,15 +176,13 @@ func (s *Spool) replaceMarks() error {
 		if behind {
 			m.behind.Store(true)
 		}
-		s.mu.Lock()
-		s.stats.MarkErrors++
-		s.mu.Unlock()
+		s.countMarkError()
 		return err
 	}
 	old, oldName, oldSize := m.file, m.name, m.size
 	m.fileHeader, m.name, m.file, m.size, m.synced = w.fileHeader, w.name, w.file, w.size, 0
 	m.index = w.index
-	m.replaceAt = 2*m.size + s.marksGrain()
+	m.rest, m.notBefore = m.size-m.live, 0
 	s.take(-oldSize) //nolint:errcheck // giving back never fails
 	s.tellMarks()
 	if old != nil {

@@ -60,7 +60,7 @@ type recovery struct {
 
 	records, copies []*segment
 	// freed is what the marks file says of each segment, by number.
-	freed map[uint64]bitmap
+	freed map[uint64][]uint32
 	// listed are the segments that the marks file names, if it is complete; of
 	// those below listedTo any other was deleted.
 	listed   map[uint64]bool

@@ -78,7 +78,7 @@ type marksReader struct {
 	live  int64
 
 	// freed are the cells that entries name, by the number of the segment.
-	freed    map[uint64]bitmap
+	freed    map[uint64][]uint32
 	complete bool
 	listed   map[uint64]bool
 	listedTo uint64
@@ -95,7 +95,7 @@ func (r *recovery) readMarks(name string, n uint64) (*marksReader, error) {
 	// Later entries go behind the last one, on the border where they belong.
 	m := &marksReader{
 		fileHeader: h, name: name, file: f, size: alignUp(min(size, maxMarksFile), entryAlign),
-		index: map[ID]markRef{}, freed: map[uint64]bitmap{},
+		index: map[ID]markRef{}, freed: map[uint64][]uint32{},
 	}
 	r.scan.use(f, min(size, maxMarksFile))
 	m.damage = r.scan.scanEntries(h.salt, m.take)
@@ -119,9 +119,7 @@ func (m *marksReader) take(e *entry, off int64) {
 		}
 	case entryFreed:
 		eachCell(e.body, func(number uint64, cell uint32) {
-			b := m.freed[number]
-			b.set(cell)
-			m.freed[number] = b
+			m.freed[number] = append(m.freed[number], cell)
 		})
 	case entrySegments:
 		m.segments(e.body)

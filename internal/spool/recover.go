@@ -75,7 +75,13 @@ func (r *recovery) avoid(p place, kept *segment) {
 // damaged, and whether they were freed.
 func (r *recovery) scanFile(g *segment, fn func(h *header, off int64, dead bool)) {
 	s := r.s
-	freed := r.freed[g.number]
+	var freed bitmap
+	for _, c := range r.freed[g.number] {
+		if c <= cellOf(g.size) { // a hostile file may say anything
+			freed.set(c)
+		}
+	}
+	delete(r.freed, g.number)
 	r.scan.use(g.file, g.size)
 	damage := r.scan.scanRecords(g.salt, func(h *header, off int64, intact bool) {
 		s.lsn.Store(max(s.lsn.Load(), h.LSN))

@@ -15,8 +15,8 @@ type Stats struct {
 	Damage Damage
 	// Moved counts records copied by compaction.
 	Moved int64
-	// SyncErrors counts fsyncs that failed, MarkErrors writes of the marks file
-	// that failed and will be made good by the next rewrite.
+	// SyncErrors counts syncs that failed, MarkErrors writes of a marks file
+	// that failed. Nothing that a call promised is lost by either.
 	SyncErrors, MarkErrors int64
 }
 
