@@ -195,6 +195,8 @@ func (r *Recorder) conclude(ctx context.Context, rn *run, v verdict) {
 
 // keepInSpool moves a decided run into the look-back.
 func (r *Recorder) keepInSpool(rn *run) {
+	// Little comes after a decision.
+	r.texts.forget(rn)
 	s := r.shard(rn.id)
 	s.mu.Lock()
 	s.move(rn, &s.held)
