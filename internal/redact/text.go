@@ -163,10 +163,15 @@ func (p *Policy) replace(s string, spans []span, hits *Hits) string {
 			continue
 		}
 		b.WriteString(s[done:sp.start])
-		if sp.with != "" {
+		switch {
+		case sp.with != "":
 			b.WriteString(sp.with)
-		} else {
+		case p.key != nil:
 			b.WriteString(p.instead(s[sp.start:sp.end], sp.typ))
+		default:
+			b.WriteString(placeholderHead)
+			b.WriteString(sp.typ)
+			b.WriteByte(']')
 		}
 		done = sp.end
 		hits.add("", sp.typ)
