@@ -93,11 +93,37 @@ func (p *Policy) plain(s string, hits *Hits) string {
 	if len(f.spans) > 0 && len(p.allow) > 0 {
 		f.spans = p.allowed(s, f.spans)
 	}
-	p.keyed(s, f)
+	if signed(s) {
+		p.keyed(s, f)
+	}
 	if len(f.spans) == 0 {
 		return s
 	}
 	return p.replace(s, f.spans, hits)
+}
+
+// shortText is up to where one look for all signs beats one for each.
+const shortText = 48
+
+var signs = func() (t [256]bool) {
+	for _, c := range "@:=>-" {
+		t[c] = true
+	}
+	return t
+}()
+
+// signed reports whether s may hold a pair or an address: a short one does only
+// with a sign of them in it.
+func signed(s string) bool {
+	if len(s) > shortText {
+		return true
+	}
+	for i := range len(s) {
+		if signs[s[i]] {
+			return true
+		}
+	}
+	return false
 }
 
 // forms appends what is found without a keyword.
@@ -113,7 +139,9 @@ func (p *Policy) forms(s string, f *findings) {
 		f.spans = urlPasswords(s, f.spans)
 	}
 	if !p.off[typeEmail] {
-		f.spans = emails(s, f.spans[n:], f.spans)
+		if signed(s) {
+			f.spans = emails(s, f.spans[n:], f.spans)
+		}
 		if f.seen&formQuotedAt != 0 {
 			f.spans = quotedEmails(s, f.spans)
 		}
