@@ -3,14 +3,18 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -183,4 +187,51 @@ func TestImportDoesNotOverwriteWhatItReads(t *testing.T) {
 	oneLineError(t, r)
 	assert.Contains(t, r.err, "which is to be read")
 	assert.Equal(t, before, read(t, in))
+}
+
+// An export of one line, in which every model call repeats its conversation, is
+// imported in memory for what is said once.
+func TestAnImportHoldsEachTextOnce(t *testing.T) {
+	const calls = 220
+	src, out := io.Pipe()
+	total, peak := 0, uint64(0)
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	go func() {
+		write := func(text string) {
+			n, _ := io.WriteString(out, text)
+			total += n
+		}
+		write(`{"resourceSpans":[{"resource":{},"scopeSpans":[{"scope":{},"spans":[`)
+		words, said := rand.New(rand.NewPCG(1, 2)), ""
+		for i := range calls {
+			var text strings.Builder
+			for text.Len() < 2000 {
+				fmt.Fprintf(&text, "word %d ", words.IntN(1e6))
+			}
+			said += fmt.Sprintf(`,{"role":"user","content":"%s"}`, text.String())
+			if i > 0 {
+				write(",")
+			}
+			write(otlpSpan('a', i+1, "", attribute("gen_ai.operation.name", "chat")+","+attribute("gen_ai.input.messages", "["+said[1:]+"]")))
+			runtime.ReadMemStats(&now)
+			peak = max(peak, now.HeapAlloc)
+		}
+		write("]}]}]}")
+		_ = out.Close()
+	}()
+	file := filepath.Join(t.TempDir(), "tape.jsonl")
+	a := app{Streams: Streams{In: src, Out: io.Discard, Err: io.Discard}}
+	report, err := a.readRuns([]string{"-"}, dialect.Options{})
+	require.NoError(t, err)
+	runtime.ReadMemStats(&now)
+	peak = max(peak, now.HeapAlloc)
+	require.NoError(t, a.writeRuns(report, file))
+	written, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Greater(t, written.Size(), int64(total)*9/10)
+	grown := peak - min(peak, before.HeapAlloc)
+	assert.Less(t, grown, uint64(total), "of %d bytes", total)
+	t.Logf("%d MB of text in at most %d MB of heap", total>>20, grown>>20)
 }

@@ -58,12 +58,18 @@
 // # Cost
 //
 // A span that is no call costs about 1.3 µs and no allocation of its own,
-// KindOf 0.4 µs and none (go test -bench Plain). Content is parsed and written
-// once, also where every model call repeats the whole conversation: such a run
-// is translated at about 170 MB/s (go test -bench History, one core).
+// KindOf 0.4 µs and none (go test -bench Plain). What model calls repeat of their
+// conversation is compared with what was there before, and neither parsed nor
+// written nor hashed again, in any notation: as messages in JSON text, as a whole
+// request, spread over attributes, or structured (history.go). A run of 80 model
+// calls with 7 MB of text, 180 KB of it said once, takes a lean translation about
+// 7 ms of one core (go test -bench History), nearly all of it for what is new.
 //
 // A tape is as large as what its records say, so that of a run whose model calls
 // repeat their conversation is as large as the spans. Options.Lean holds each
-// message once instead: of 1,500 model calls with 956 MB of text it kept 13 MB,
-// and reading and writing all records took at most 155 MB beside the spans.
+// message once instead and writes records one at a time.
+//
+// [Runs] needs its traces at hand. A [Translation] takes them in parts and holds
+// what is in them once: 42 MB of text, of which 440 KB are said once, are held in
+// 2 MB, and read in 3 MB.
 package dialect

@@ -83,7 +83,9 @@ func (h *history) share(c *Call) {
 			// The first to go on where a conversation ends shares its memory. Any
 			// other must not write over what that one has there.
 			base.extended = true
-			talk.ms = append(base.ms, c.Input[kept:]...)
+			grown := base.ms
+			grown = append(grown, c.Input[kept:]...)
+			talk.ms = grown
 		case kept == len(c.Input):
 			talk.ms = base.ms[:kept:kept]
 			talk.extended = true

@@ -11,7 +11,8 @@
 //
 //	file ──► gunzip, unzstd ──► frames ──► format ──► Document
 //	            source.go      jsonframe.go  otlpjson.go, tempo.go, jaeger.go, …
-//	                           inspect.go    envelope.go around them
+//	                           jsonparts.go  envelope.go around them
+//	                           inspect.go
 //	                           protoframe.go otlpproto.go
 //
 // It promises that nothing is read as less than it is. Input that is empty,
@@ -26,7 +27,10 @@
 // It costs three passes to cut, check and decode, 30 to 40 MB/s of JSON and 110
 // to 120 MB/s of protobuf on one core of a small server (go test -bench Read),
 // half of that pdata's; and memory for one document at a time: a few times its
-// size, bounded by [WithMaxDocument].
+// size, bounded by [WithMaxDocument]. A document of OTLP JSON that is larger than
+// a few megabytes is given in parts ([Document.Part]), so that one request of any
+// length needs no more memory than its largest span and a part. It is not cut
+// where a resource or a scope is missing, since that may come behind the spans.
 //
 // A further JSON format is a file that implements jsonFormat and a line in
 // jsonFormats.
