@@ -132,6 +132,9 @@ func (s *Spool) writeMarks() error {
 		s.take(-n) //nolint:errcheck // giving back never fails
 		s.countMarkError()
 		if m.file.Truncate(m.size) != nil {
+			// Whole entries may stand there of a call that is about to fail.
+			// Writing over them needs no room, and what is not there no writing.
+			_, _ = m.file.WriteAt(make([]byte, n), m.size)
 			m.behind.Store(true)
 		}
 		return fmt.Errorf("spool: %s: %w", m.name, noRoom(err))

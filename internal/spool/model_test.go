@@ -189,6 +189,9 @@ func (m *model) adopt(r *Record) *held {
 }
 
 func (m *model) onMove(id ID, old, now Position) bool {
+	if m.rnd.IntN(6) == 0 {
+		m.free(m.some(5)) // perhaps some of those that are being moved
+	}
 	h := m.at[old]
 	if h == nil || m.rnd.IntN(4) == 0 {
 		return false
@@ -439,6 +442,33 @@ func TestLossOfPowerKeepsWhatWasSynced(t *testing.T) {
 				m.do()
 			}
 			m.disk.losePower(m.rnd)
+		}
+	}
+}
+
+func TestKillAtEveryStepOfOneHistory(t *testing.T) {
+	for tear, kill := 0.0, 1; ; kill++ {
+		m := newModel(t, 7)
+		m.disk.killAt, m.disk.tear = kill, tear
+		err := m.open()
+		for range 250 {
+			if err != nil || m.dead() {
+				break
+			}
+			m.do()
+		}
+		if !m.dead() {
+			require.Greater(t, kill, 150)
+			require.Positive(t, m.s.Stats().Moved)
+			return
+		}
+		m.disk.restart()
+		require.NoError(t, m.open())
+		m.read(m.some(1 << 20))
+		m.check()
+		tear = 1.5 - tear
+		if tear > 1 {
+			tear -= 1
 		}
 	}
 }
