@@ -37,8 +37,10 @@ type run struct {
 	dec      *once.Decoder
 }
 
-func newRun() *run {
-	s := scrub.New(redact.Default())
+func newRun() *run { return newRunOf(redact.Default()) }
+
+func newRunOf(p *redact.Policy) *run {
+	s := scrub.New(p)
 	return &run{scrubber: s, enc: once.NewEncoder(s, 0), dec: once.NewDecoder()}
 }
 

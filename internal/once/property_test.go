@@ -10,14 +10,23 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/walk"
 	"github.com/tapedeck/tapedeck/internal/walk/walktest"
 )
 
 func TestWhatComesBackIsWhatTheScrubberLeaves(t *testing.T) {
+	custom, err := redact.New(redact.Config{
+		Keys: []string{"parts"}, AllowKeys: []string{"password"}, Disable: []string{"email"}, Allow: []string{"0123456789"},
+		Rules: []redact.Rule{{Type: "rain", Keywords: []string{"rain"}, Expression: `rain in`}},
+	})
+	require.NoError(t, err)
 	cut := 0
 	for seed := range uint64(60) {
 		m, r := newMaker(seed), newRun()
+		if seed%3 == 0 {
+			r = newRunOf(custom)
+		}
 		for range 6 {
 			td := m.trace()
 			payload, stats := r.trip(t, td)

@@ -11,6 +11,8 @@ import (
 )
 
 // minValue is the least length, in bytes, of a value that is looked at as text.
+// With half of it, exports of real agents become 1.5 % smaller, and ordinary spans
+// with a longer URL or query need a table.
 const minValue = 256
 
 // What a string begins with that stands for another.
