@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configretry"
+	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 )
 
@@ -16,8 +17,9 @@ const (
 	defaultEndpoint = "127.0.0.1:4380"
 	defaultTimeout  = 30 * time.Second
 	// defaultQueue is in bytes of OTLP. Runs differ in size by orders of magnitude,
-	// so that a number of requests would bound nothing.
-	defaultQueue = 128 << 20
+	// so that a number of requests would bound nothing. It need not hold much: what
+	// waits does so in the processor's spool.
+	defaultQueue = 32 << 20
 )
 
 // Config of the exporter.
@@ -36,6 +38,15 @@ type Config struct {
 }
 
 var _ component.Config = (*Config)(nil)
+
+// Unmarshal takes over what is configured. A queue on disk has what it took; it need
+// not, and cannot, wait for the result.
+func (c *Config) Unmarshal(conf *confmap.Conf) error {
+	if conf.IsSet("sending_queue::storage") && c.QueueConfig.HasValue() {
+		c.QueueConfig.Get().WaitForResult = false
+	}
+	return conf.Unmarshal(c)
+}
 
 // minQueue is the least that a queue in bytes must take: less is a number of
 // requests, written where the unit is bytes.
@@ -70,6 +81,9 @@ func createDefaultConfig() component.Config {
 	// Whoever sends waits for room. A refusal would make the processor decide the
 	// run again, again and again while the store is behind.
 	queue.BlockOnOverflow = true
+	// A run leaves the processor's spool when it is stored, and not when it is in a
+	// queue in memory that a kill would empty.
+	queue.WaitForResult = true
 	return &Config{
 		TimeoutConfig: timeout,
 		QueueConfig:   configoptional.Some(queue),

@@ -36,7 +36,8 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 30*time.Second, cfg.TimeoutConfig.Timeout)
 	queue := cfg.QueueConfig.Get()
 	assert.Equal(t, exporterhelper.RequestSizerTypeBytes, queue.Sizer, "memory is bounded, whatever the size of a run")
-	assert.EqualValues(t, 128<<20, queue.QueueSize)
+	assert.EqualValues(t, 32<<20, queue.QueueSize)
+	assert.True(t, queue.WaitForResult, "what the sender thinks is stored is stored")
 	assert.True(t, queue.BlockOnOverflow, "nobody is refused while the store is behind")
 	assert.True(t, cfg.RetryConfig.Enabled)
 }
@@ -60,6 +61,11 @@ func TestConfig(t *testing.T) {
 	require.ErrorContains(t, err, "sizer")
 	_, err = load(t, "requests")
 	require.NoError(t, err)
+
+	cfg, err = load(t, "persistent")
+	require.NoError(t, err)
+	assert.Equal(t, "file_storage", cfg.QueueConfig.Get().StorageID.String())
+	assert.False(t, cfg.QueueConfig.Get().WaitForResult, "a queue on disk keeps what it took")
 
 	_, err = load(t, "bad_storage")
 	require.ErrorContains(t, err, "storage")
