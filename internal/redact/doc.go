@@ -51,9 +51,9 @@
 // bench_test.go:
 //
 //	plain text, nothing to redact      540 to 570 MB/s
-//	plain text, a hit per KiB          145 to 195 MB/s
+//	plain text, a hit per KiB          145 to 205 MB/s
 //	JSON messages, nothing to redact   265 to 300 MB/s
-//	JSON messages, a hit per KiB       100 to 130 MB/s
+//	JSON messages, a hit per KiB       100 to 140 MB/s
 //	JSON messages of signatures        475 to 515 MB/s
 //
 // One pass over the text finds candidates: a table over hashes of three bytes
