@@ -15,7 +15,7 @@ import (
 
 // plainSpans are spans as programs write them beside their agent's: requests,
 // queries, steps.
-func plainSpans(b *testing.B, n int) ptrace.Traces {
+func plainSpans(b testing.TB, n int) ptrace.Traces {
 	td := ptrace.NewTraces()
 	spans := td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
 	for i := range n {

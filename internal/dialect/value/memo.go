@@ -21,7 +21,7 @@ type Memo struct {
 	firsts [4]*Element
 	next   int
 	bytes  int
-	// length is about how long the last array was.
+	// length is about how long the last long array was.
 	length int
 }
 
@@ -54,6 +54,10 @@ func (v Value) Element() *Element { return v.from }
 func (m *Memo) Parse(text string) (Value, error) {
 	return (&parser{s: text, memo: m}).whole()
 }
+
+// room is for how many elements an array in so much text gets memory at first: a
+// few more than the one it repeats.
+func (m *Memo) room(text int) int { return min(m.length+2, text/32+1) }
 
 // element reads the object at p, which came after another in its array.
 func (m *Memo) element(p *parser, before *Element, depth int) (Value, error) {

@@ -149,11 +149,10 @@ func (p *parser) array(depth int) (Value, error) {
 		var err error
 		if p.memo != nil && p.s[p.i] == '{' {
 			if v.items == nil {
-				v.items = make([]Value, 0, p.memo.length+2)
+				v.items = make([]Value, 0, p.memo.room(len(p.s)-p.i))
 			}
 			e, err = p.memo.element(p, before, depth+1)
 			before = e.from
-			p.memo.length = len(v.items)
 		} else {
 			e, err = p.value(depth + 1)
 		}
@@ -164,6 +163,9 @@ func (p *parser) array(depth int) (Value, error) {
 		p.space()
 		if p.i < len(p.s) && p.s[p.i] == ']' {
 			p.i++
+			if before != nil {
+				p.memo.length = max(len(v.items), p.memo.length*7/8)
+			}
 			return v, nil
 		}
 		if err := p.expect(','); err != nil {
