@@ -46,7 +46,7 @@ BENCHCOUNT ?= 6
 bench: $(TOOLS)/benchstat ## Run the benchmarks and compare them with the committed baseline
 	@mkdir -p dist/bench
 	./test/bench/run.sh '$(BENCH)' $(BENCHTIME) $(BENCHCOUNT) >dist/bench/new.txt
-	$(TOOLS)/benchstat baseline=test/bench/baseline.txt new=dist/bench/new.txt
+	$(TOOLS)/benchstat -table pkg -ignore machine,system,command,load baseline=test/bench/baseline.txt new=dist/bench/new.txt
 
 bench-baseline: ## Write the baseline anew: on a quiet machine
 	@mkdir -p dist/bench

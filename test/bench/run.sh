@@ -9,6 +9,8 @@ fact machine "$(awk -F ': ' '/^model name/{print $2; exit}' /proc/cpuinfo 2>/dev
 fact system "$(uname -sr)"
 fact go-version "$(go env GOVERSION)"
 fact command "benchtime $2, count $3"
+# What else the machine did: figures of a busy one say little.
+fact load "$(cut -d ' ' -f 1-3 /proc/loadavg 2>/dev/null || echo unknown)"
 
 # One package after the other: two at once would measure each other.
 for package in $(go list ./tape/... ./replay/... ./internal/... ./processor/... ./exporter/... ./test/bench/...); do
