@@ -21,12 +21,12 @@ func TestWhatComesBackIsWhatTheScrubberLeaves(t *testing.T) {
 		Rules: []redact.Rule{{Type: "rain", Keywords: []string{"rain"}, Expression: `rain in`}},
 	})
 	require.NoError(t, err)
+	surrogates, err := redact.New(redact.Config{Surrogate: &redact.Surrogate{Key: "0123456789abcdef0123456789abcdef"}})
+	require.NoError(t, err)
+	policies := []*redact.Policy{redact.Default(), redact.Default(), custom, surrogates}
 	cut := 0
 	for seed := range uint64(60) {
-		m, r := newMaker(seed), newRun()
-		if seed%3 == 0 {
-			r = newRunOf(custom)
-		}
+		m, r := newMaker(seed), newRunOf(policies[seed%4])
 		for range 6 {
 			td := m.trace()
 			payload, stats := r.trip(t, td)

@@ -111,6 +111,26 @@ func TestTypesStayAndPathsAreNoted(t *testing.T) {
 	assert.Equal(t, 2, stats.Types["credential"])
 }
 
+// What is remembered of a value or a name holds where nothing is said above it.
+func TestWhatIsKnownToHoldNothingIsSecretUnderASecretName(t *testing.T) {
+	scrubber := scrub.New(redact.Default())
+	for range 2 {
+		td, s := span()
+		a := s.Attributes()
+		a.PutStr("user", "bob")
+		a.PutStr("note", "hunter2")
+		a.PutEmptyMap("credentials").PutStr("user", "bob")
+		a.PutStr("password", "hunter2")
+		scrubber.Traces(td)
+		got := a.AsRaw()
+		delete(got, attr.Redacted)
+		assert.Equal(t, map[string]any{
+			"user": "bob", "note": "hunter2", "password": "[REDACTED:password]",
+			"credentials": map[string]any{"user": "[REDACTED:credential]"},
+		}, got)
+	}
+}
+
 // A collector copies pdata for several consumers; what one does must not be seen
 // by the others.
 func TestTheBytesOfACopyStayAsTheyAre(t *testing.T) {
