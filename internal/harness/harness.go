@@ -59,6 +59,7 @@ func Start(ctx context.Context, bin, config, dir string, settings ...string) (*C
 	c.cmd = exec.CommandContext(ctx, filepath.Join(bin, "otelcol-tape"), args...)
 	c.cmd.Env = append(os.Environ(),
 		"TAPE_DIR="+c.StoreDir(),
+		"TAPE_SPOOL="+filepath.Join(c.Dir, "spool"),
 		"OTLP_GRPC=127.0.0.1:"+ports[0],
 		"OTLP_HTTP=127.0.0.1:"+ports[1],
 		"TAPE_API=127.0.0.1:"+ports[2],
