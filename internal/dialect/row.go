@@ -32,7 +32,7 @@ type Run struct {
 // Each are the records of the run with their content, also of a lean
 // translation, which holds the content of one at a time: a consumer that writes
 // each and lets it go needs no more memory for a tape of any length than for
-// its longest record. Such a Run keeps the traces it was read from alive.
+// its longest record. Such a Run keeps the traces alive that [Runs] was given.
 func (r Run) Each() iter.Seq[tape.Record] {
 	return func(yield func(tape.Record) bool) {
 		for i := range r.Tape.Records {
