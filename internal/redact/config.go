@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-
-	"go.opentelemetry.io/collector/config/configopaque"
+	"strconv"
 )
 
 // Config adds to the built-in rules. The zero value is the default policy.
@@ -37,7 +36,7 @@ type Config struct {
 type Surrogate struct {
 	// Key is what surrogates are derived from, 16 bytes or more. The manifest of
 	// a tape does not hold it; see [WithKey].
-	Key configopaque.String `mapstructure:"key" json:"key" yaml:"key"`
+	Key Secret `mapstructure:"key" json:"key" yaml:"key"`
 }
 
 // Rule finds secrets by their form.
@@ -54,6 +53,22 @@ type Rule struct {
 	// "luhn", "entropy" or "" for none.
 	Validate string `mapstructure:"validate" json:"validate,omitempty" yaml:"validate,omitempty"`
 }
+
+// Secret is a text that is neither printed nor written: a configuration that is
+// logged does not show it. It is what configopaque.String is, without the
+// collector's packages, which have no place in the command line.
+type Secret string
+
+const masked = "[REDACTED]"
+
+// String is what is printed for every secret.
+func (Secret) String() string { return masked }
+
+// GoString is what is printed for %#v.
+func (Secret) GoString() string { return strconv.Quote(masked) }
+
+// MarshalText is what is written for every secret.
+func (Secret) MarshalText() ([]byte, error) { return []byte(masked), nil }
 
 // Validate reports every fault of the configuration, each with its place.
 func (c Config) Validate() error {

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -23,6 +24,9 @@ func TestEveryFieldIsReadFromAConfiguration(t *testing.T) {
 	}, c)
 	require.NoError(t, c.Validate())
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v", c, *c.Surrogate, c.Surrogate), testKey)
+	raw, err := json.Marshal(c)
+	require.NoError(t, err)
+	assert.NotContains(t, string(raw), testKey)
 	require.Error(t, confmap.NewFromStringMap(map[string]any{"surogate": 1}).Unmarshal(&c))
 }
 
