@@ -3,6 +3,7 @@ package tape
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"strings"
@@ -156,6 +157,17 @@ func TestKeyAndHash(t *testing.T) {
 	own, err := KeyOf(&Record{Tool: "fetch_doc", Key: "wrong", Args: []byte(`{"url":"https://example.com/agent-long-task"}`)})
 	require.NoError(t, err)
 	assert.Equal(t, key, own)
+}
+
+func TestAKeyIsThatOfTheSumOfTheCanonicalText(t *testing.T) {
+	args := []byte(`{"b": [1.0], "a": null}`)
+	canonical, err := Canonical(args)
+	require.NoError(t, err)
+	wantKey, wantHash, err := KeyAndHash("get", args)
+	require.NoError(t, err)
+	key, hash := KeyOfSum("get", sha256.Sum256(canonical))
+	assert.Equal(t, wantKey, key)
+	assert.Equal(t, wantHash, hash)
 }
 
 // benchmarkArgs is about 100 KB of arguments as agents send them: a document,
