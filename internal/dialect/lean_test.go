@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -75,7 +76,12 @@ func TestKeysAreThoseOfTheText(t *testing.T) {
 	}
 	assert.Greater(t, models, 100)
 	for seed := range uint64(20) {
-		check(Runs(turns(t, seed), plog.NewLogs(), Options{Lean: true}))
+		td := turns(t, seed)
+		whole, lean := Runs(td, plog.NewLogs(), Options{}), Runs(td, plog.NewLogs(), Options{Lean: true})
+		check(lean)
+		require.Equal(t, recordsOf(whole), recordsOf(lean))
+		require.Equal(t, whole[0].Tape.Manifest, lean[0].Tape.Manifest)
+		require.Equal(t, doctor.Examine(whole[0].Tape).Counts, doctor.Examine(lean[0].Tape).Counts)
 	}
 }
 

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,7 +89,8 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	}
 	if n.kind == KindModel && r.opts.Lean {
 		// What is not kept is written again when it is asked for.
-		rec.Args, rec.Result, rec.Redacted = nil, nil, nil
+		rec.Args, rec.Result = nil, nil
+		rec.Redacted = slices.DeleteFunc(rec.Redacted, func(path string) bool { return strings.HasPrefix(path, "args.") })
 		w.result.text = nil
 		return rec
 	}

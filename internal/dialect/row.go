@@ -51,7 +51,7 @@ func (r Run) Each() iter.Seq[tape.Record] {
 func (n *node) rewrite(rec *tape.Record) {
 	q := n.call.request(nil)
 	args, result := q.content(n.call.Request, true), n.call.response()
-	rec.Bodies = nil
+	rec.Bodies, rec.Redacted = nil, nil
 	q.set(rec, &args)
 	setContent(rec, &result, "result")
 	if n.Span != nil {

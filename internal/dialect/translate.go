@@ -27,8 +27,9 @@ type Options struct {
 	// Attribution finds the causes of failures; nil is the built-in table.
 	Attribution *attribution.Attributor
 	// Lean leaves the requests and answers of model calls out of the records, in
-	// which every call repeats the conversation before it. All else is as
-	// without it, keys and gaps too; [Run.Each] writes them one at a time.
+	// which every call repeats the conversation before it, and which values of a
+	// request were replaced. All else is as without it, keys and gaps too;
+	// [Run.Each] writes them one at a time.
 	Lean bool
 }
 
