@@ -85,6 +85,14 @@ func (o *observed) Get(ctx context.Context, name string) (io.ReadCloser, error) 
 	return &observedReader{ReadCloser: r, ctx: ctx, telemetry: o.telemetry}, nil
 }
 
+// GetRange implements store.Reader.
+func (o *observed) GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	data, err := o.Backend.GetRange(ctx, name, offset, length)
+	o.count(ctx, "get", err)
+	o.telemetry.TapeStoreBytes.Add(ctx, int64(len(data)), bytesRead)
+	return data, err
+}
+
 // List implements store.Reader.
 func (o *observed) List(ctx context.Context, folder string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {

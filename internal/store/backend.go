@@ -37,6 +37,9 @@ type Object struct {
 type Reader interface {
 	// Get opens the object. The error is ErrNotFound when there is none.
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
+	// GetRange reads length bytes of the object from offset on, fewer only where
+	// it ends before. The error is ErrNotFound when there is no such object.
+	GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error)
 	// List yields all objects below the folder, at any depth, by name. The
 	// folder ends in a slash. A folder that does not exist yields nothing.
 	List(ctx context.Context, folder string) iter.Seq2[Object, error]

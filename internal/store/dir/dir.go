@@ -187,6 +187,23 @@ func (b *Backend) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
+// GetRange implements store.Reader.
+func (b *Backend) GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	r, err := b.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, length)
+	n, err := r.(*os.File).ReadAt(data, offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
+	return data[:n], err
+}
+
 // Delete implements store.Writer. Folders that became empty go too, but not
 // those at the top.
 func (b *Backend) Delete(ctx context.Context, name string) error {

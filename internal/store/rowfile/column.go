@@ -38,6 +38,7 @@ const (
 	traceIDColumn = "trace_id"
 	decidedColumn = "decided"
 	keptColumn    = "kept"
+	partColumn    = "part"
 	deletedColumn = "deleted"
 )
 
@@ -76,7 +77,7 @@ var columns = []column{
 	count("bytes", func(e *Entry) *int64 { return &e.Bytes }),
 	word("fidelity", func(e *Entry) *tape.Fidelity { return &e.Fidelity }),
 	text("fragment", func(e *Entry) *string { return &e.Fragment }),
-	flag("part", func(e *Entry) *bool { return &e.Part }),
+	flag(partColumn, func(e *Entry) *bool { return &e.Part }),
 	flag(deletedColumn, func(e *Entry) *bool { return &e.Deleted }),
 }
 

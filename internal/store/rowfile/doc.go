@@ -16,6 +16,6 @@
 //
 // # What it costs
 //
-// [File.Keys] reads four columns, [File.Rows] the pages that hold the rows asked
+// [File.Keys] reads five columns, [File.Rows] the pages that hold the rows asked
 // for, and [Open] the footer alone.
 package rowfile

@@ -39,6 +39,7 @@ func (f *File) Keys() (keys []Key, err error) {
 var keyMembers = map[string]func(*Key, parquet.Value){
 	decidedColumn: func(k *Key, v parquet.Value) { k.Micros = v.Int64() },
 	keptColumn:    func(k *Key, v parquet.Value) { k.Kept = v.Boolean() },
+	partColumn:    func(k *Key, v parquet.Value) { k.Part = v.Boolean() },
 	deletedColumn: func(k *Key, v parquet.Value) { k.Deleted = v.Boolean() },
 }
 

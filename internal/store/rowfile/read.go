@@ -18,8 +18,8 @@ type Key struct {
 	ID string
 	// Micros is the time of decision in microseconds since 1970, 0 when the file
 	// has none.
-	Micros        int64
-	Kept, Deleted bool
+	Micros              int64
+	Kept, Part, Deleted bool
 }
 
 // File reads one file. It is safe for concurrent use when its source is.

@@ -35,6 +35,22 @@ func Backend(t *testing.T, open func(t *testing.T) store.Backend) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"failures", "kept"}, folders)
 	})
+	t.Run("a part of an object", func(t *testing.T) {
+		b, ctx := open(t), t.Context()
+		require.NoError(t, b.Put(ctx, "blobs/a/1.zst", []byte("0123456789")))
+		for _, test := range []struct {
+			offset, length int64
+			want           string
+		}{{0, 3, "012"}, {4, 4, "4567"}, {8, 5, "89"}, {0, 99, "0123456789"}} {
+			got, err := b.GetRange(ctx, "blobs/a/1.zst", test.offset, test.length)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, string(got), "%d from %d", test.length, test.offset)
+		}
+		_, err := b.GetRange(ctx, "blobs/a/2.zst", 0, 1)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = b.GetRange(ctx, "../a", 0, 1)
+		require.ErrorIs(t, err, store.ErrBadName)
+	})
 	t.Run("putting the same again is harmless", func(t *testing.T) {
 		b, ctx := open(t), t.Context()
 		for range 3 {

@@ -79,6 +79,21 @@ func (m *Memory) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
+// GetRange implements store.Reader.
+func (m *Memory) GetRange(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	if err := m.check(ctx, "get", name); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.objects[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, store.ErrNotFound)
+	}
+	from := min(offset, int64(len(data)))
+	return bytes.Clone(data[from:min(from+length, int64(len(data)))]), nil
+}
+
 // List implements store.Reader.
 func (m *Memory) List(ctx context.Context, folder string) iter.Seq2[store.Object, error] {
 	return func(yield func(store.Object, error) bool) {
