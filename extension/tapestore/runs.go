@@ -23,11 +23,11 @@ type Runs interface {
 type Kept uint8
 
 const (
-	// NotThere: no source has anything of the run.
+	// NotThere says that no source has anything of the run.
 	NotThere Kept = iota
-	// KeptOnceDecided: the run is open and will be kept.
+	// KeptOnceDecided says that the run is open and will be kept.
 	KeptOnceDecided
-	// KeptNow: the run is on its way to the store, or there already.
+	// KeptNow says that the run is on its way to the store, or there already.
 	KeptNow
 )
 

@@ -10,11 +10,11 @@ import (
 type Kept string
 
 const (
-	// KeptNow: the run came from the spool and is on its way to the store.
+	// KeptNow says that the run came from the spool and is on its way to the store.
 	KeptNow Kept = "now"
-	// KeptOnceDecided: the run is open and will be kept whatever its outcome.
+	// KeptOnceDecided says that the run is open and will be kept whatever its outcome.
 	KeptOnceDecided Kept = "once_decided"
-	// KeptBefore: the run is in the store.
+	// KeptBefore says that the run is in the store.
 	KeptBefore Kept = "stored"
 )
 

@@ -331,7 +331,7 @@ func (r *Recorder) reopen(rn *run, now int64) {
 	s.mu.Lock()
 	delete(s.gone, rn.id)
 	if rn.state.decided() {
-		rn.trigger, rn.outcome, rn.because = 0, 0, 0
+		rn.trigger, rn.outcome = 0, 0
 		rn.first = min(rn.first, now)
 		s.begin(rn)
 	}

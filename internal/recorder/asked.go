@@ -12,11 +12,11 @@ import (
 type Answer uint8
 
 const (
-	// Unknown: nothing of the run is in the spool.
+	// Unknown says that nothing of the run is in the spool.
 	Unknown Answer = iota
-	// Waiting: the run is open and will be kept whatever its outcome.
+	// Waiting says that the run is open and will be kept whatever its outcome.
 	Waiting
-	// Kept: the run was handed on now, or is on record as kept already.
+	// Kept says that the run was handed on now, or is on record as kept already.
 	Kept
 )
 

@@ -65,7 +65,7 @@ func (r *Recorder) Tick(ctx context.Context) {
 		if rn.state == stateOpen {
 			_ = r.decide(ctx, rn, r.due(rn, now))
 		} else {
-			r.expire(ctx, rn)
+			_ = r.expire(ctx, rn)
 		}
 		r.release(rn)
 	}
@@ -212,7 +212,6 @@ func (r *Recorder) become(rn *run, v verdict) {
 	rn.state, rn.forced, rn.retry, rn.attempts = v.fate, false, 0, 0
 	rn.outcome = numberOf[outcome](outcomes, v.row.Outcome)
 	rn.trigger = numberOf[trigger](triggers, v.row.Trigger)
-	rn.because = numberOf[because](reasons, v.row.KeptBecause)
 }
 
 // final reports whether nothing can change the decision about a run any more.

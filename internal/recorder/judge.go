@@ -67,7 +67,7 @@ func (r *Recorder) judge(ctx context.Context, rn *run, trigger tape.Trigger, wan
 	}
 	td, v, t := r.examine(&p, trigger, rn)
 	v.tape = t
-	if v.row.Outcome == "" && !(rn.asked && td.SpanCount() > 0) {
+	if v.row.Outcome == "" {
 		v.fate = stateLetGo
 		if spans, _ := logfold.Unfold(td); r.cfg.PassThrough && spans.SpanCount() > 0 {
 			v.out = r.requests(spans)
@@ -107,7 +107,8 @@ func (r *Recorder) examine(p *parts, trigger tape.Trigger, rn *run) (ptrace.Trac
 	row := runs[0].Row()
 	row.Trigger = trigger
 	cutOut := rn != nil && rn.truncated()
-	if len(t.Records) == 0 && !(cutOut && rn.cut.signs.calls) && !(rn != nil && rn.asked) {
+	agents := len(t.Records) > 0 || cutOut && rn.cut.signs.calls
+	if !agents && (rn == nil || !rn.asked) {
 		return td, v, t
 	}
 	v.row = row

@@ -19,7 +19,7 @@ import (
 //
 // Of each run about which there is something to say, as a mark:
 //
-//	version byte 1, state, trigger, outcome, because, flags
+//	version byte 1, state, trigger, outcome, flags
 //	decided uvarint, parts uvarint, spans uvarint, logs uvarint, then kind
 //
 // flags are bits 0 held, 1 asked, 2 failed, 3 calls; kind is the one of which it is
@@ -87,7 +87,6 @@ func readExtra(r *spool.Record) (e extra, err error) {
 // note is what is noted of a run.
 type note struct {
 	fate
-	because because
 	flags   uint8
 	decided int64
 	parts   uint64
@@ -96,7 +95,7 @@ type note struct {
 }
 
 func (n *note) append(b []byte) []byte {
-	b = append(b, noteVersion, byte(n.state), byte(n.trigger), byte(n.outcome), byte(n.because), n.flags)
+	b = append(b, noteVersion, byte(n.state), byte(n.trigger), byte(n.outcome), n.flags)
 	b = binary.AppendUvarint(b, uint64(n.decided))
 	b = binary.AppendUvarint(b, n.parts)
 	b = binary.AppendUvarint(b, uint64(n.lost.Spans))
@@ -109,7 +108,7 @@ func readNote(b []byte) (n note, err error) {
 	if d.byte() != noteVersion {
 		return n, errNote
 	}
-	n.state, n.trigger, n.outcome, n.because = state(d.byte()), trigger(d.byte()), outcome(d.byte()), because(d.byte())
+	n.state, n.trigger, n.outcome = state(d.byte()), trigger(d.byte()), outcome(d.byte())
 	n.flags = d.byte()
 	n.decided = int64(d.uvarint())
 	n.parts = d.uvarint()
@@ -123,7 +122,7 @@ func readNote(b []byte) (n note, err error) {
 
 // noteOf is what has to be noted of a run as it is.
 func noteOf(rn *run, held bool) note {
-	n := note{fate: fate{rn.state, rn.trigger, rn.outcome}, because: rn.because, decided: rn.decided}
+	n := note{fate: fate{rn.state, rn.trigger, rn.outcome}, decided: rn.decided}
 	set := func(on bool, flag uint8) {
 		if on {
 			n.flags |= flag

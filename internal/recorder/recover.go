@@ -68,7 +68,7 @@ func (x *recovery) record(rec *spool.Record) bool {
 	if rn == nil {
 		rn = s.create(rec.ID)
 		rn.first, rn.bytes = rec.Arrived, 0
-		rn.state, rn.trigger, rn.outcome, rn.because = n.state, n.trigger, n.outcome, n.because
+		rn.state, rn.trigger, rn.outcome = n.state, n.trigger, n.outcome
 		rn.asked, rn.decided = n.flags&markAsked != 0, n.decided
 		if n.parts > 0 {
 			rn.cut = &cutting{

@@ -55,7 +55,6 @@ type run struct {
 	// trigger of the decision, or of one that could not be handed on.
 	trigger  trigger
 	outcome  outcome
-	because  because
 	attempts uint8
 
 	busy bool
@@ -115,12 +114,11 @@ type fate struct {
 	outcome outcome
 }
 
-// Triggers, outcomes and reasons are one byte each in the index and in the spool.
+// Triggers and outcomes are one byte each in the index and in the spool.
 // New ones are added at the end: the numbers are on disk.
 type (
 	trigger uint8
 	outcome uint8
-	because uint8
 )
 
 var triggers = []tape.Trigger{
@@ -132,13 +130,8 @@ var outcomes = []tape.Outcome{
 	"", tape.OutcomeFailed, tape.OutcomeRecovered, tape.OutcomeIncomplete, tape.OutcomeSucceeded,
 }
 
-var reasons = []tape.Reason{
-	"", tape.KeptOutcome, tape.KeptAsked, tape.KeptCondition, tape.KeptSample, tape.KeptLastSuccess,
-}
-
 func (t trigger) name() tape.Trigger { return nameOf(triggers, t) }
 func (o outcome) name() tape.Outcome { return nameOf(outcomes, o) }
-func (b because) name() tape.Reason  { return nameOf(reasons, b) }
 
 // nameOf is the name for a number, that of 0 for one which is not known here.
 func nameOf[N ~uint8, S ~string](names []S, n N) S {
