@@ -62,8 +62,8 @@
 // conversation is compared with what was there before, and neither parsed nor
 // written nor hashed again, in any notation: as messages in JSON text, as a whole
 // request, spread over attributes, or structured (history.go). A run of 80 model
-// calls with 7 MB of text, 180 KB of it said once, takes a lean translation about
-// 7 ms of one core (go test -bench History), nearly all of it for what is new.
+// calls with 7 MB of text, 180 KB of it said once, takes a lean translation 5 to
+// 7 ms of one core (go test -bench History), most of it for what is new.
 //
 // A tape is as large as what its records say, so that of a run whose model calls
 // repeat their conversation is as large as the spans. Options.Lean holds each
