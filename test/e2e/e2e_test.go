@@ -264,15 +264,65 @@ func TestASecondCollectorReadsWhatTheFirstWrote(t *testing.T) {
 	assert.Equal(t, 3, code)
 }
 
-func TestShutdownDecidesOpenRuns(t *testing.T) {
+func TestShutdownDecidesWhatIsOpenInMemory(t *testing.T) {
 	dir := t.TempDir()
-	c, err := harness.Start(context.Background(), bin(t), config, dir)
+	c, err := harness.Start(context.Background(), bin(t), config, dir, "processors::tape::spool::directory=")
 	require.NoError(t, err)
 	id, _ := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "r.md"))
 	require.NoError(t, c.Stop())
 	c, err = harness.Start(context.Background(), bin(t), config, dir)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Stop()) }()
+	_, stderr, code := cli(t, c, "pull", id)
+	assert.Zero(t, code, stderr)
+}
+
+// Nobody has decided the run when the collector ends, one way or the other. The next
+// one goes on with it: it is whole, and was not cut short.
+func TestAnOpenRunOutlivesTheCollector(t *testing.T) {
+	for name, end := range map[string]func(*harness.Collector) error{
+		"killed": (*harness.Collector).Kill, "stopped": (*harness.Collector).Stop,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c, err := harness.Start(context.Background(), bin(t), config, dir, "processors::tape::root_settle=1h")
+			require.NoError(t, err)
+			id, _ := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "r.md"))
+			status, _, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id)
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusNotFound, status)
+			require.NoError(t, end(c))
+
+			c, err = harness.Start(context.Background(), bin(t), config, dir, quick...)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, c.Stop()) }()
+			var row string
+			require.NoError(t, harness.Eventually(context.Background(), 20*time.Second, func() (bool, error) {
+				_, body, err := harness.Get(context.Background(), c.API+"/v1/tapes")
+				row = string(body)
+				return strings.Contains(row, id), err
+			}))
+			assert.Contains(t, row, `"trigger":"root_ended"`)
+			_, stderr, code := cli(t, c, "pull", id)
+			assert.Zero(t, code, stderr)
+		})
+	}
+}
+
+// A good run is only summarised, until somebody asks for it.
+func TestARunThatSomebodyAsksForIsKept(t *testing.T) {
+	c := start(t)
+	id, _ := runAgent(t, c, "-run", "1", "-report", filepath.Join(t.TempDir(), "r.md"))
+	require.NoError(t, harness.Eventually(context.Background(), 20*time.Second, func() (bool, error) {
+		_, body, err := harness.Get(context.Background(), c.API+"/v1/tapes")
+		return strings.Contains(string(body), id), err
+	}))
+	_, _, code := cli(t, c, "pull", id)
+	require.Equal(t, 3, code, "it was not kept")
+	res, err := http.Post(c.API+"/v1/tapes/"+id+"/keep", "", nil)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusOK, res.StatusCode)
 	_, stderr, code := cli(t, c, "pull", id)
 	assert.Zero(t, code, stderr)
 }
