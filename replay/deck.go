@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -171,12 +170,10 @@ func allTimed(records []tape.Record) bool {
 	return true
 }
 
-// placeholder is how what stands in place of a redacted value begins.
-var placeholder = []byte("[REDACTED:")
-
-// servesPlaceholder reports whether the answer has a placeholder in it.
+// servesPlaceholder reports whether the answer has a placeholder or a surrogate
+// in it.
 func servesPlaceholder(r *tape.Record) bool {
-	if bytes.Contains(r.Result, placeholder) {
+	if redact.Redacted(string(r.Result)) {
 		return true
 	}
 	for _, path := range r.Redacted {

@@ -25,6 +25,7 @@ type config struct {
 	codeVersion     string
 	bodies          BodySource
 	overrides       overrides
+	surrogateKey    string
 	recordTo        io.Writer
 	audit           *slog.Logger
 	now             func() time.Time
@@ -43,6 +44,16 @@ func newConfig(options []Option) (*config, error) {
 		}
 	}
 	return c, nil
+}
+
+// WithSurrogateKey gives the key that the tape's redaction makes surrogates with.
+// A tape does not hold it, and one that needs it cannot be opened without: live
+// arguments could not be redacted as the recorded ones were.
+func WithSurrogateKey(key string) Option {
+	return func(c *config) error {
+		c.surrogateKey = key
+		return nil
+	}
 }
 
 // WithMode sets the mode; the default is [ModeStrict].

@@ -87,7 +87,7 @@ func Open(path string, options ...Option) (*Session, error) {
 func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
 	s := &Session{cfg: c, tape: t, policy: redact.Default(), stats: Stats{Mode: c.mode}}
 	if t.Manifest != nil && t.Manifest.Redaction != nil {
-		policy, err := redact.FromManifest(t.Manifest.Redaction)
+		policy, err := redact.FromManifest(t.Manifest.Redaction, redact.WithKey(c.surrogateKey))
 		if err != nil {
 			return nil, fmt.Errorf("redaction policy of the tape: %w", err)
 		}

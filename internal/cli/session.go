@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/replay"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -33,6 +34,10 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
 	jsonFlag(cmd, &f.asJSON)
 }
+
+// surrogateKeyEnv names the key of keyed surrogates. It is no flag, because the
+// words of a command can be read by everybody.
+const surrogateKeyEnv = "TAPE_SURROGATE_KEY"
 
 // open starts the session over the tape in a file.
 func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
@@ -59,6 +64,7 @@ func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
 	}
 	options := []replay.Option{
 		replay.WithMode(mode), replay.WithOrder(order), replay.WithCompletion(completion, 0), replay.WithCodeVersion(f.codeVersion),
+		replay.WithSurrogateKey(os.Getenv(surrogateKeyEnv)),
 	}
 	if len(f.kinds) > 0 {
 		kinds := make([]tape.Kind, len(f.kinds))
@@ -77,6 +83,9 @@ func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
 		return nil, usage("the tape must be a file, not standard input")
 	}
 	session, err := replay.Open(path, options...)
+	if errors.Is(err, redact.ErrKeyNeeded) || errors.Is(err, redact.ErrKeyWrong) {
+		return nil, usage("%w: set %s to the key of the processor's redaction", err, surrogateKeyEnv)
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		if id, idErr := traceID(path); idErr == nil {
 			return nil, usage("%s is not a file; tape pull %s -o FILE makes one", path, id)
