@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/tapedeck/tapedeck/tape"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -125,11 +126,11 @@ func (s *Store) Delete(ctx context.Context, traceID string) error {
 			return fmt.Errorf("delete fragment %s: %w", object.Name, err)
 		}
 	}
-	found, err := s.verdicts(ctx, id)
+	found, err := s.index.lookup(ctx, id, time.Time{})
 	if err != nil {
 		return err
 	}
-	if found.winner() == nil {
+	if _, ok := mergeEntries(found); !ok {
 		if len(objects) == 0 {
 			return fmt.Errorf("trace %s: %w", id, ErrNotFound)
 		}
@@ -137,11 +138,13 @@ func (s *Store) Delete(ctx context.Context, traceID string) error {
 	}
 	// A row from a machine whose clock is ahead must be hidden too.
 	at := s.now()
-	if newest := found.newest.at; !newest.Before(at) {
-		at = newest.Add(1)
+	for i := range found {
+		if newest := parseTime(found[i].Decided); !newest.Before(at.Truncate(time.Microsecond)) {
+			at = newest.Add(time.Microsecond)
+		}
 	}
-	grave := entry{Row: tape.Row{TraceID: id, Decided: formatTime(at)}, Deleted: true}
-	if err := s.index.add(ctx, []entry{grave}); err != nil {
+	grave := Entry{Row: tape.Row{TraceID: id, Decided: formatTime(at)}, Deleted: true}
+	if err := s.index.add(ctx, []Entry{grave}); err != nil {
 		return fmt.Errorf("delete row of %s: %w", id, err)
 	}
 	return nil

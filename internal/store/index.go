@@ -3,113 +3,109 @@ package store
 import (
 	"context"
 	"fmt"
-	"iter"
+	"math"
+	"slices"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
+// Entry is a row in the index, with what only the index needs to know of it.
+type Entry = rowfile.Entry
+
 // index is where rows are kept, in partitions of one hour by the time of the
-// decision. The format of its files is its own affair.
-type index interface {
-	// add stores entries durably. Entries added again after an error may then
-	// be there twice.
-	add(ctx context.Context, entries []entry) error
-	// hours yields the partitions that exist, newest first, listing only as far
-	// as the caller goes.
-	hours(ctx context.Context) iter.Seq2[time.Time, error]
-	// scan shows every entry of a partition, in no particular order.
-	scan(ctx context.Context, hour time.Time, fn func(lazyEntry) error) error
+// decision: Parquet files, and the journals of what is not yet in one.
+type index struct {
+	backend Backend
+	writer  string
+	now     func() time.Time
+	damaged func(name string, err error)
+	journal *journal
+	names   sequence
+	indexLocks
+	blocks  *cache[block, []byte]
+	filters *cache[string, *rowfile.Filter]
 }
 
-// entry is a row in the index. A deleted entry hides all entries of its trace
-// that were decided before it.
-type entry struct {
-	tape.Row
-	Deleted bool `json:"deleted,omitempty"`
+func newIndex(backend Backend, opts *Options) *index {
+	x := &index{
+		backend: backend,
+		writer:  opts.Writer,
+		now:     opts.Now,
+		damaged: opts.OnDamaged,
+		blocks:  newCache[block](maxBlocks, func(data []byte) int { return len(data) }),
+		filters: newCache[string](maxFilters, (*rowfile.Filter).Size),
+	}
+	to, local := opts.Journal, true
+	if to == nil {
+		to, _ = backend.(JournalBackend)
+		local = false
+	}
+	if to != nil {
+		x.journal = &journal{
+			to: to, local: local, writer: opts.Writer, now: opts.Now, maxRows: opts.FlushRows,
+			rotate: rotateAfter, full: make(chan struct{}, 1), open: map[time.Time]*journalFile{},
+		}
+	}
+	return x
 }
 
-// lazyEntry tells its trace id without reading the rest.
-type lazyEntry interface {
-	traceID() string
-	entry() (entry, error)
-}
-
-// AppendRows adds one row for each decided run. A row without a time of
-// decision gets the present. Several rows for one trace are fine: a kept one
-// outranks the others, then the newest wins.
+// AppendRows adds one row for each decided run, durably when it returns nil. A
+// row without a time of decision gets the present. What several rows of one run
+// come to is said in the documentation of the index.
 func (s *Store) AppendRows(ctx context.Context, rows []tape.Row) error {
-	if len(rows) == 0 {
+	entries := make([]Entry, len(rows))
+	for i, row := range rows {
+		entries[i].Row = row
+	}
+	return s.AppendEntries(ctx, entries)
+}
+
+// AppendEntries is AppendRows for those who know of fragments. Entries added
+// again after an error are harmless.
+func (s *Store) AppendEntries(ctx context.Context, entries []Entry) error {
+	if len(entries) == 0 {
 		return nil
 	}
-	entries := make([]entry, len(rows))
-	for i, row := range rows {
-		id, err := ParseTraceID(row.TraceID)
-		if err != nil {
+	list := slices.Clone(entries)
+	for i := range list {
+		if err := normalize(&list[i], s.now); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
-		row.TraceID = id
-		decided := parseTime(row.Decided)
-		if decided.IsZero() {
-			decided = s.now()
-		}
-		// One spelling for all, so that texts sort like times.
-		row.Decided = formatTime(decided)
-		entries[i] = entry{Row: row}
 	}
-	if err := s.index.add(ctx, entries); err != nil {
+	if err := s.index.add(ctx, list); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	return nil
 }
 
-// verdicts gathers what is known of one trace within a partition. Entries come
-// in any order.
-type verdicts struct {
-	newest     *decided
-	newestKept *decided
-	grave      time.Time
-}
-
-// decided is an entry with its time parsed.
-type decided struct {
-	at  time.Time
-	row tape.Row
-}
-
-func (v *verdicts) add(e entry) {
-	at := parseTime(e.Decided)
-	if e.Deleted {
-		if at.After(v.grave) {
-			v.grave = at
-		}
-		return
+// normalize gives every entry one spelling, so that it is the same in a journal
+// and in a Parquet file, and texts sort like times.
+func normalize(e *Entry, now func() time.Time) error {
+	id, err := ParseTraceID(e.TraceID)
+	if err != nil {
+		return err
 	}
-	d := &decided{at: at, row: e.Row}
-	if v.newest == nil || !at.Before(v.newest.at) {
-		v.newest = d
+	e.TraceID = id
+	decided := parseTime(e.Decided)
+	if decided.IsZero() {
+		decided = now()
 	}
-	if e.Kept && (v.newestKept == nil || !at.Before(v.newestKept.at)) {
-		v.newestKept = d
+	e.Decided = formatTime(decided)
+	if start := parseTime(e.Start); start.IsZero() {
+		e.Start = ""
+	} else {
+		e.Start = formatTime(start)
 	}
-}
-
-// winner is the entry that counts: a kept one before a summary, then the
-// newest. It is nil when the trace was deleted after all of them.
-func (v *verdicts) winner() *decided {
-	for _, d := range []*decided{v.newestKept, v.newest} {
-		if d != nil && d.at.After(v.grave) {
-			return d
-		}
+	// Neither JSON nor a sum over a column takes what is no number.
+	if math.IsNaN(e.DurationMS) || math.IsInf(e.DurationMS, 0) {
+		e.DurationMS = 0
+	}
+	if e.Cost != nil && (math.IsNaN(*e.Cost) || math.IsInf(*e.Cost, 0)) {
+		e.Cost = nil
 	}
 	return nil
-}
-
-// final reports whether no older partition can change the winner: a kept row
-// and a deletion stand.
-func (v *verdicts) final() bool {
-	w := v.winner()
-	return w == nil || w.row.Kept
 }
 
 // parseTime reads an RFC 3339 time; the zero time stands for what is none.
@@ -121,4 +117,7 @@ func parseTime(s string) time.Time {
 	return t.UTC()
 }
 
-func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+// formatTime keeps the microseconds that the index keeps.
+func formatTime(t time.Time) string {
+	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
+}

@@ -7,201 +7,72 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"iter"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 )
 
+// maxLine bounds one line of a journal, in bytes.
+const maxLine = 1 << 20
+
+// A journal has one entry a line, as JSON. Its last member is the checksum of the
+// line without it, which journals of earlier versions lack.
 const (
-	// maxRows is the length at which an index file is left for the next, in
-	// bytes, where the backend can append.
-	maxRows = 16 << 20
-	// maxLine bounds one line of an index file, in bytes.
-	maxLine = 1 << 20
-	// maxOpenHours bounds the hours a writer remembers its file of.
-	maxOpenHours = 8
+	sumBegin = `,"crc":"`
+	sumEnd   = `"}`
+	sumLen   = len(sumBegin) + 8 + len(sumEnd)
 )
 
-// jsonl keeps rows as JSON lines. A process only ever adds to files of its own
-// name, and never to one where an append has failed: a torn line can only be
-// the last of a file.
-//
-// Rows that come while others are being written wait and are then written
-// together, so that the disk is synced once for all of them.
-type jsonl struct {
-	backend Backend
-	writer  string
-	damaged func(name string, err error)
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-	// mu guards batch, the rows that wait.
-	mu    sync.Mutex
-	batch *batch
-
-	// writing guards what follows; it is held while rows are written.
-	writing sync.Mutex
-	next    int
-	open    map[time.Time]*rowsFile
-}
-
-// batch is rows of several callers, by hour.
-type batch struct {
-	lines map[time.Time][]byte
-	// err is set when done is closed.
-	err  error
-	done chan struct{}
-}
-
-type rowsFile struct {
-	name string
-	size int
-}
-
-func newJSONL(backend Backend, writer string, damaged func(string, error)) *jsonl {
-	return &jsonl{backend: backend, writer: writer, damaged: damaged, open: map[time.Time]*rowsFile{}}
-}
-
-func (x *jsonl) add(ctx context.Context, entries []entry) error {
-	lines, err := encodeRows(entries)
+func appendLine(to []byte, e *Entry) ([]byte, error) {
+	line, err := json.Marshal(e)
 	if err != nil {
-		return err
+		return to, fmt.Errorf("row of %s: %w", e.TraceID, err)
 	}
-	b, first := x.join(lines)
-	if !first {
-		select {
-		case <-b.done:
-			return b.err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if len(line)+sumLen >= maxLine {
+		return to, fmt.Errorf("row of %s has %d bytes: %w", e.TraceID, len(line), ErrTooLarge)
 	}
-	x.writing.Lock()
-	x.mu.Lock()
-	x.batch = nil
-	x.mu.Unlock()
-	// The rows of others are in it, so it is not for this caller to stop it.
-	b.err = x.writeAll(context.WithoutCancel(ctx), b.lines)
-	x.writing.Unlock()
-	close(b.done)
-	return b.err
+	to = append(to, line[:len(line)-1]...)
+	return fmt.Appendf(to, "%s%08x%s\n", sumBegin, crc32.Checksum(line, castagnoli), sumEnd), nil
 }
 
-// join adds lines to the batch that waits. Who is first in it has to write it.
-func (x *jsonl) join(lines map[time.Time][]byte) (b *batch, first bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.batch == nil {
-		x.batch = &batch{lines: lines, done: make(chan struct{})}
-		return x.batch, true
+func parseLine(line []byte) (Entry, error) {
+	if at := len(line) - sumLen; at > 0 && bytes.HasPrefix(line[at:], []byte(sumBegin)) {
+		sum := string(line[at+len(sumBegin) : len(line)-len(sumEnd)])
+		line = append(line[:at], '}')
+		if fmt.Sprintf("%08x", crc32.Checksum(line, castagnoli)) != sum {
+			return Entry{}, fmt.Errorf("checksum: %w", ErrDamaged)
+		}
 	}
-	for hour, more := range lines {
-		x.batch.lines[hour] = append(x.batch.lines[hour], more...)
+	var e Entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return Entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return x.batch, false
+	if err := normalize(&e, func() time.Time { return time.Unix(0, 0) }); err != nil {
+		return Entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return e, nil
 }
 
-func encodeRows(entries []entry) (map[time.Time][]byte, error) {
-	lines := map[time.Time][]byte{}
-	for _, e := range entries {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, fmt.Errorf("row of %s: %w", e.TraceID, err)
-		}
-		if len(line) >= maxLine {
-			return nil, fmt.Errorf("row of %s has %d bytes: %w", e.TraceID, len(line), ErrTooLarge)
-		}
-		hour := hourOf(parseTime(e.Decided))
-		lines[hour] = append(append(lines[hour], line...), '\n')
-	}
-	return lines, nil
+// openJournal reads a journal. A damaged line costs itself alone.
+func (x *index) openJournal(ctx context.Context, f *indexFile) (segment, error) {
+	entries, err := x.readJournal(ctx, f.from, f.Name, f.Size)
+	return &journalSegment{entries}, err
 }
 
-func (x *jsonl) writeAll(ctx context.Context, lines map[time.Time][]byte) error {
-	for hour, data := range lines {
-		if err := x.write(ctx, hour, data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *jsonl) write(ctx context.Context, hour time.Time, data []byte) error {
-	appender, ok := x.backend.(Appender)
-	if !ok {
-		return x.backend.Put(ctx, x.newName(hour), data)
-	}
-	file := x.open[hour]
-	if file == nil || file.size+len(data) > maxRows {
-		if len(x.open) >= maxOpenHours {
-			clear(x.open)
-		}
-		file = &rowsFile{name: x.newName(hour)}
-		x.open[hour] = file
-	}
-	if err := appender.Append(ctx, file.name, data); err != nil {
-		delete(x.open, hour)
-		return err
-	}
-	file.size += len(data)
-	return nil
-}
-
-func (x *jsonl) newName(hour time.Time) string {
-	x.next++
-	// Padded, so that a listing by name is in order of time.
-	return fmt.Sprintf("%s%s-%06d%s", partitionFolder(hour), x.writer, x.next, rowsSuffix)
-}
-
-func (x *jsonl) hours(ctx context.Context) iter.Seq2[time.Time, error] {
-	return func(yield func(time.Time, error) bool) {
-		dates, err := x.backend.Folders(ctx, indexFolder)
-		if err != nil {
-			yield(time.Time{}, fmt.Errorf("list index: %w", err))
-			return
-		}
-		for _, date := range slices.Backward(dates) {
-			hours, err := x.backend.Folders(ctx, indexFolder+date+"/")
-			if err != nil {
-				yield(time.Time{}, fmt.Errorf("list index: %w", err))
-				return
-			}
-			for _, hour := range slices.Backward(hours) {
-				if t, ok := parsePartition(date, hour); ok && !yield(t, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (x *jsonl) scan(ctx context.Context, hour time.Time, fn func(lazyEntry) error) error {
-	for object, err := range x.backend.List(ctx, partitionFolder(hour)) {
-		if err != nil {
-			return fmt.Errorf("list index: %w", err)
-		}
-		if !strings.HasSuffix(object.Name, rowsSuffix) {
-			continue
-		}
-		if err := x.scanFile(ctx, object.Name, fn); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *jsonl) scanFile(ctx context.Context, name string, fn func(lazyEntry) error) error {
-	r, err := x.backend.Get(ctx, name)
-	if errors.Is(err, ErrNotFound) {
-		// Removed between the listing and the read.
-		return nil
-	}
+// readJournal reads the entries in the first size bytes of a journal.
+func (x *index) readJournal(ctx context.Context, from Reader, name string, size int64) (entries []Entry, err error) {
+	r, err := from.Get(ctx, name)
 	if err != nil {
-		return fmt.Errorf("read index %s: %w", name, err)
+		return nil, err
 	}
-	defer func() { _ = r.Close() }()
-	lines := bufio.NewReaderSize(r, 64<<10)
+	defer func() {
+		if closeErr := r.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	lines := bufio.NewReaderSize(io.LimitReader(r, size), 64<<10)
 	var line []byte
 	for n := 1; ; n++ {
 		line, err = readLine(lines, line[:0])
@@ -210,19 +81,19 @@ func (x *jsonl) scanFile(ctx context.Context, name string, fn func(lazyEntry) er
 			if len(line) > 0 {
 				x.damaged(name, fmt.Errorf("line %d is cut: %w", n, ErrDamaged))
 			}
-			return nil
+			return entries, nil
 		case errors.Is(err, ErrTooLarge):
 			x.damaged(name, fmt.Errorf("line %d: %w", n, err))
 			continue
 		case err != nil:
-			return fmt.Errorf("read index %s: %w", name, err)
+			return nil, err
 		}
-		if err := fn(jsonLine(line)); err != nil {
-			if !errors.Is(err, ErrDamaged) {
-				return err
-			}
+		e, err := parseLine(line)
+		if err != nil {
 			x.damaged(name, fmt.Errorf("line %d: %w", n, err))
+			continue
 		}
+		entries = append(entries, e)
 	}
 }
 
@@ -248,35 +119,4 @@ func readLine(r *bufio.Reader, line []byte) ([]byte, error) {
 		}
 		return line[:len(line)-1], nil
 	}
-}
-
-// jsonLine is valid only until the next line is read.
-type jsonLine []byte
-
-var idPrefix = []byte(`{"trace_id":"`)
-
-// traceID relies on the first member being trace_id, as this package writes
-// it, and falls back to reading the whole line.
-func (l jsonLine) traceID() string {
-	if rest, ok := bytes.CutPrefix(l, idPrefix); ok && len(rest) > 32 && rest[32] == '"' {
-		return strings.ToLower(string(rest[:32]))
-	}
-	e, err := l.entry()
-	if err != nil {
-		return ""
-	}
-	return e.TraceID
-}
-
-func (l jsonLine) entry() (entry, error) {
-	var e entry
-	if err := json.Unmarshal(l, &e); err != nil {
-		return entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	id, err := ParseTraceID(e.TraceID)
-	if err != nil {
-		return entry{}, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	e.TraceID = id
-	return e, nil
 }

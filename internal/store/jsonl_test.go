@@ -45,7 +45,7 @@ func TestTornAndForeignLinesCostOnlyThemselves(t *testing.T) {
 			s, damaged := open(t, b)
 			const file = "index/date=2026-01-02/hour=12/other-1.jsonl"
 			require.NoError(t, b.Put(t.Context(), file, []byte(test.text)))
-			require.NoError(t, b.Put(t.Context(), "index/date=2026-01-02/hour=12/other-1.parquet", []byte("PAR1")))
+			require.NoError(t, b.Put(t.Context(), "index/date=2026-01-02/hour=12/other-1.csv", []byte("x")))
 			require.NoError(t, b.Put(t.Context(), "index/date=someday/hour=99/other-1.jsonl", []byte("x")))
 			assert.Len(t, list(t, s, store.Query{}), test.want)
 			require.Len(t, damaged.list, len(test.damaged))

@@ -14,7 +14,8 @@ const (
 
 	fragmentSuffix = ".otlp.zst"
 	blobSuffix     = ".zst"
-	rowsSuffix     = ".jsonl"
+	parquetSuffix  = ".parquet"
+	journalSuffix  = ".jsonl"
 
 	maxSegment = 128
 	maxName    = 512
@@ -104,6 +105,8 @@ func blobName(class, week, sha string) string {
 }
 
 const (
+	mergedPrefix = "zz-"
+
 	dateFolder = "date="
 	hourFolder = "hour="
 )
@@ -127,3 +130,23 @@ func parsePartition(date, hour string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly+" 15", d+" "+h)
 	return t, err == nil
 }
+
+// journalName is that of the journal of an hour, and with another suffix that of
+// what is made of it.
+func journalName(hour time.Time, writer string, n int64) string {
+	return fmt.Sprintf("%s%s-%d%s", partitionFolder(hour), writer, n, journalSuffix)
+}
+
+// snapshotName is that of a Parquet file with the first rows of a journal: the same
+// name stands for the same rows.
+func snapshotName(hour time.Time, stem string, rows int) string {
+	return fmt.Sprintf("%s%s-%08d%s", partitionFolder(hour), stem, rows, parquetSuffix)
+}
+
+// mergedName is that of a file made of all others of its hour. It sorts behind
+// them, so that a listing that no longer has those has this one.
+func mergedName(hour time.Time, sum string) string {
+	return partitionFolder(hour) + mergedPrefix + sum + parquetSuffix
+}
+
+func parquetName(name string) bool { return strings.HasSuffix(name, parquetSuffix) }

@@ -45,12 +45,10 @@ type Page struct {
 	Next string
 }
 
-func (q *Query) match(d *decided) bool {
-	row := &d.row
+// match says whether a row has what is asked for. Its time is not looked at.
+func (q *Query) match(row *tape.Row) bool {
 	switch {
 	case q.KeptOnly && !row.Kept,
-		!q.Since.IsZero() && d.at.Before(q.Since),
-		!q.Until.IsZero() && !d.at.Before(q.Until),
 		!anyOf(q.Outcome, row.Outcome),
 		!anyOf(q.Service, row.Service),
 		!anyOf(q.Agent, row.Agent),
@@ -102,17 +100,9 @@ func parseCursor(s string) (*cursor, error) {
 }
 
 // passed reports whether the row comes after the cursor in the order shown.
-func (c *cursor) passed(d *decided) bool {
-	if d.at.Equal(c.at) {
-		return d.row.TraceID < c.id
+func (c *cursor) passed(at time.Time, id string) bool {
+	if at.Equal(c.at) {
+		return id < c.id
 	}
-	return d.at.Before(c.at)
-}
-
-// newestFirst orders rows as they are shown.
-func newestFirst(a, b *decided) int {
-	if n := b.at.Compare(a.at); n != 0 {
-		return n
-	}
-	return strings.Compare(b.row.TraceID, a.row.TraceID)
+	return at.Before(c.at)
 }

@@ -1,25 +1,35 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// keptReach is how far back a kept row outranks a newer summary of the same
-// run. Two collectors that each hold a part of a run decide within minutes of
-// each other; looking further would mean reading the whole index for each
-// page.
-const keptReach = time.Hour
+// reach is how far apart the rows of a run may be decided to be seen as those of
+// one run by a list. Collectors that each hold a part of it decide within minutes
+// of each other; looking further would mean reading the whole index for each page.
+const reach = time.Hour
 
-// Rows answers a query, newest decision first. It reads the hours it shows,
-// one older hour, and the ids of the hours it has shown before. The error is
-// ErrBadCursor for a cursor that is none.
+// Rows answers a query, newest decision first. It reads the keys of the hours it
+// shows and of one older hour, and the rows it shows. The error is ErrBadCursor
+// for a cursor that is none.
 func (s *Store) Rows(ctx context.Context, q Query) (Page, error) {
-	l := lister{query: q, limit: q.Limit, seen: map[string]struct{}{}}
+	for attempt := 0; ; attempt++ {
+		page, err := s.rows(ctx, q)
+		// A file was replaced after its keys were read.
+		if !isGone(err) || attempt == listAgain {
+			return page, err
+		}
+	}
+}
+
+func (s *Store) rows(ctx context.Context, q Query) (Page, error) {
+	l := lister{ctx: ctx, x: s.index, query: q, limit: q.Limit, seen: map[string]struct{}{}}
 	if l.limit <= 0 {
 		l.limit = DefaultLimit
 	}
@@ -32,74 +42,32 @@ func (s *Store) Rows(ctx context.Context, q Query) (Page, error) {
 		l.cursor = c
 		l.asOf = c.asOf
 	}
-	for hour, err := range s.index.hours(ctx) {
+	for p, err := range s.index.partitions(ctx) {
 		if err != nil {
 			return Page{}, err
 		}
-		if l.done(hour) {
+		if l.done(p.hour) {
 			break
 		}
-		if err := l.read(ctx, s.index, hour); err != nil {
+		if !l.asOf.IsZero() && p.hour.After(l.asOf) {
+			continue
+		}
+		if err := l.read(p); err != nil {
 			return Page{}, err
 		}
 	}
-	l.emit()
+	if err := l.show(); err != nil {
+		return Page{}, err
+	}
 	return l.page(), nil
 }
 
-// Row is the row of a run. The error is ErrNotFound when there is none or it
-// was deleted.
-func (s *Store) Row(ctx context.Context, traceID string) (tape.Row, error) {
-	id, err := ParseTraceID(traceID)
-	if err != nil {
-		return tape.Row{}, err
-	}
-	found, err := s.verdicts(ctx, id)
-	if err != nil {
-		return tape.Row{}, err
-	}
-	if w := found.winner(); w != nil {
-		return w.row, nil
-	}
-	return tape.Row{}, fmt.Errorf("row of %s: %w", id, ErrNotFound)
-}
-
-// verdicts reads what the index knows of one run, as far back as it matters.
-func (s *Store) verdicts(ctx context.Context, id string) (*verdicts, error) {
-	var found verdicts
-	var first time.Time
-	for hour, err := range s.index.hours(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if !first.IsZero() && (found.final() || first.Sub(hour) > keptReach) {
-			break
-		}
-		err := s.index.scan(ctx, hour, func(l lazyEntry) error {
-			if l.traceID() != id {
-				return nil
-			}
-			e, err := l.entry()
-			if err != nil {
-				return err
-			}
-			found.add(e)
-			if first.IsZero() {
-				first = hour
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &found, nil
-}
-
-// lister walks the hours of the index from new to old. It holds back the rows
-// of one hour until it has seen the next older one, because a kept row there
-// outranks a summary here.
+// lister walks the hours of the index from new to old. It holds back the runs of
+// one hour until it has the keys of the next older one, where there may be more
+// of them.
 type lister struct {
+	ctx    context.Context
+	x      *index
 	query  Query
 	limit  int
 	cursor *cursor
@@ -107,101 +75,213 @@ type lister struct {
 	asOf   time.Time
 	newest time.Time
 
+	// hour and held are what was read last and is not shown yet.
 	hour time.Time
-	held map[string]*verdicts
+	held map[string]*group
+	// seen are runs of newer hours.
 	seen map[string]struct{}
 	out  []*decided
 }
 
-// done reports whether the hour and all older ones cannot add to the answer.
+// group is what the keys say of one run.
+type group struct {
+	refs []ref
+	// row, part and grave are the newest times of decision of each kind of entry.
+	row, part, grave int64
+	kept             bool
+}
+
+// ref is where an entry is.
+type ref struct {
+	segment segment
+	at      int64
+}
+
+func (g *group) add(k key, r ref) {
+	g.refs = append(g.refs, r)
+	switch {
+	case k.deleted:
+		g.grave = max(g.grave, k.at)
+	case k.part:
+		g.part = max(g.part, k.at)
+		g.kept = true
+	default:
+		g.row = max(g.row, k.at)
+		g.kept = g.kept || k.kept
+	}
+}
+
+func (g *group) join(older *group) {
+	g.refs = append(g.refs, older.refs...)
+	g.row, g.part, g.grave = max(g.row, older.row), max(g.part, older.part), max(g.grave, older.grave)
+	g.kept = g.kept || older.kept
+}
+
+// position is where the run stands in the list: at its newest row, or where there
+// is none at the newest part of it. It is zero when the run was deleted since.
+func (g *group) position() time.Time {
+	for _, at := range []int64{g.row, g.part} {
+		if at > g.grave {
+			return time.UnixMicro(at).UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// done reports whether no row of the hour or of older ones belongs to the answer.
 func (l *lister) done(hour time.Time) bool {
 	if len(l.out) > l.limit {
 		return true
 	}
 	end := hour.Add(time.Hour)
-	return !l.query.Since.IsZero() && !end.After(l.query.Since.Add(-keptReach))
+	return !l.query.Since.IsZero() && !end.After(l.query.Since.Add(-reach))
 }
 
-// idsOnly reports whether all rows of the hour come before the page, so that
-// only their ids matter.
-func (l *lister) idsOnly(hour time.Time) bool {
-	if l.cursor != nil && hour.After(l.cursor.at) {
-		// The summaries of the cursor's next newer hour may still lose to kept
-		// rows of the cursor's own.
-		return hour.Sub(l.cursor.at) > keptReach && !l.asOf.Before(hour.Add(time.Hour))
-	}
-	return false
-}
-
-func (l *lister) read(ctx context.Context, x index, hour time.Time) error {
-	if !l.asOf.IsZero() && hour.After(l.asOf) {
-		return nil
-	}
-	if l.idsOnly(hour) {
-		return x.scan(ctx, hour, func(e lazyEntry) error {
-			l.seen[e.traceID()] = struct{}{}
-			return nil
-		})
-	}
-	found := map[string]*verdicts{}
-	err := x.scan(ctx, hour, func(lazy lazyEntry) error {
-		id := lazy.traceID()
-		if _, ok := l.seen[id]; ok {
-			return nil
+func (l *lister) read(p partition) error {
+	var found map[string]*group
+	err := l.x.read(l.ctx, p, func(segments []segment) error {
+		found = map[string]*group{}
+		for _, s := range segments {
+			keys, err := s.keys()
+			if err != nil {
+				return err
+			}
+			for i, k := range keys {
+				l.found(found, k, ref{s, int64(i)})
+			}
 		}
-		e, err := lazy.entry()
-		if err != nil {
-			return err
-		}
-		at := parseTime(e.Decided)
-		if !l.asOf.IsZero() && at.After(l.asOf) {
-			return nil
-		}
-		if at.After(l.newest) {
-			l.newest = at
-		}
-		v := found[e.TraceID]
-		if v == nil {
-			v = &verdicts{}
-			found[e.TraceID] = v
-		}
-		v.add(e)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	adjacent := l.hour.Sub(hour) <= keptReach
-	for id, older := range found {
-		newer, ok := l.held[id]
-		if !ok {
-			continue
+	if l.hour.Sub(p.hour) <= reach {
+		for id, newer := range l.held {
+			if older, ok := found[id]; ok {
+				newer.join(older)
+				delete(found, id)
+			}
 		}
-		w := older.winner()
-		if adjacent && !newer.final() && w != nil && w.row.Kept && w.at.After(newer.grave) {
-			delete(l.held, id)
-		} else {
+	}
+	if err := l.show(); err != nil {
+		return err
+	}
+	for id := range found {
+		if _, ok := l.seen[id]; ok {
 			delete(found, id)
 		}
 	}
-	l.emit()
-	l.hour, l.held = hour, found
+	l.hour, l.held = p.hour, found
 	return nil
 }
 
-// emit moves the held rows that match to the answer.
-func (l *lister) emit() {
-	start := len(l.out)
-	for id, v := range l.held {
-		l.seen[id] = struct{}{}
-		w := v.winner()
-		if w == nil || !l.query.match(w) || (l.cursor != nil && !l.cursor.passed(w)) {
-			continue
-		}
-		l.out = append(l.out, w)
+func (l *lister) found(groups map[string]*group, k key, r ref) {
+	if _, ok := l.seen[k.id]; ok {
+		return
 	}
-	slices.SortFunc(l.out[start:], newestFirst)
+	at := time.UnixMicro(k.at).UTC()
+	if !l.asOf.IsZero() && at.After(l.asOf) {
+		return
+	}
+	if at.After(l.newest) {
+		l.newest = at
+	}
+	g := groups[k.id]
+	if g == nil {
+		g = &group{}
+		groups[k.id] = g
+	}
+	g.add(k, r)
+}
+
+// candidate is a run that may belong to the answer.
+type candidate struct {
+	*group
+	at time.Time
+	id string
+}
+
+// loadRuns is how many runs are read together.
+const loadRuns = 256
+
+// show moves the held runs that match to the answer, reading rows until it is
+// full.
+func (l *lister) show() error {
+	var candidates []candidate
+	for id, g := range l.held {
+		l.seen[id] = struct{}{}
+		c := candidate{g, g.position(), id}
+		if !c.at.IsZero() && l.wanted(&c) {
+			candidates = append(candidates, c)
+		}
+	}
 	l.held = nil
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(b.at.Compare(a.at), strings.Compare(b.id, a.id))
+	})
+	for len(candidates) > 0 && len(l.out) <= l.limit {
+		n := min(len(candidates), loadRuns, l.limit+1)
+		if err := l.load(candidates[:n]); err != nil {
+			return err
+		}
+		candidates = candidates[n:]
+	}
+	return nil
+}
+
+// wanted says what the keys alone can say about the query.
+func (l *lister) wanted(c *candidate) bool {
+	q := &l.query
+	return (q.Since.IsZero() || !c.at.Before(q.Since)) && (q.Until.IsZero() || c.at.Before(q.Until)) &&
+		(!q.KeptOnly || c.kept) && (l.cursor == nil || l.cursor.passed(c.at, c.id))
+}
+
+// load reads the rows of runs and moves those that match to the answer.
+func (l *lister) load(candidates []candidate) error {
+	entries := make([][]Entry, len(candidates))
+	type want struct {
+		at  int64
+		run int
+	}
+	bySegment := map[segment][]want{}
+	for i, c := range candidates {
+		for _, r := range c.refs {
+			bySegment[r.segment] = append(bySegment[r.segment], want{r.at, i})
+		}
+	}
+	for s, wants := range bySegment {
+		slices.SortFunc(wants, func(a, b want) int { return cmp.Compare(a.at, b.at) })
+		positions := make([]int64, len(wants))
+		for i, w := range wants {
+			positions[i] = w.at
+		}
+		next := 0
+		err := s.rows(positions, func(_ int64, e *Entry) error {
+			run := wants[next].run
+			entries[run] = append(entries[run], *e)
+			next++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, c := range candidates {
+		list := slices.DeleteFunc(entries[i], func(e Entry) bool {
+			return !l.asOf.IsZero() && parseTime(e.Decided).After(l.asOf)
+		})
+		row, ok := mergeEntries(list)
+		if ok && l.query.match(&row) {
+			l.out = append(l.out, &decided{at: c.at, row: row})
+		}
+	}
+	return nil
+}
+
+// decided is a row of the answer and where it stands.
+type decided struct {
+	at  time.Time
+	row tape.Row
 }
 
 func (l *lister) page() Page {

@@ -10,6 +10,10 @@ import (
 // DefaultMaxObject bounds the plain length of a fragment or a blob.
 const DefaultMaxObject = 256 << 20
 
+// DefaultFlushRows is how many rows of one process and hour come to one file of
+// the index.
+const DefaultFlushRows = 10_000
+
 // Options adjust a store. The zero value is good.
 type Options struct {
 	// Writer names this process in the names of index files. No two processes
@@ -18,6 +22,12 @@ type Options struct {
 	// MaxObject bounds the plain length of a fragment or a blob in bytes; 0 is
 	// DefaultMaxObject.
 	MaxObject int64
+	// Journal is where rows wait to be written to the index. With nil it is the
+	// backend itself where that can append; where it cannot, each call that adds
+	// rows writes a file.
+	Journal JournalBackend
+	// FlushRows is how many rows a journal takes; 0 is DefaultFlushRows.
+	FlushRows int
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// OnDamaged is told of each object that could not be read for what its name
@@ -30,7 +40,7 @@ type Options struct {
 type Store struct {
 	backend Backend
 	codec   *codec
-	index   index
+	index   *index
 	now     func() time.Time
 	damaged func(name string, err error)
 }
@@ -49,6 +59,12 @@ func Open(backend Backend, opts Options) (*Store, error) {
 	if opts.MaxObject < 0 {
 		return nil, errors.New("the largest object of a store cannot be negative")
 	}
+	if opts.FlushRows == 0 {
+		opts.FlushRows = DefaultFlushRows
+	}
+	if opts.FlushRows < 0 {
+		return nil, errors.New("the rows of a journal cannot be negative")
+	}
 	if opts.Writer == "" {
 		opts.Writer = randomWriter()
 	}
@@ -62,7 +78,7 @@ func Open(backend Backend, opts Options) (*Store, error) {
 	return &Store{
 		backend: backend,
 		codec:   codec,
-		index:   newJSONL(backend, opts.Writer, opts.OnDamaged),
+		index:   newIndex(backend, &opts),
 		now:     opts.Now,
 		damaged: opts.OnDamaged,
 	}, nil

@@ -118,7 +118,7 @@ func TestLayoutOnDisk(t *testing.T) {
 	require.Len(t, files, 3)
 	assert.Regexp(t, `^tapes/failures/`+idA+`/[0-9a-f]{32}\.otlp\.zst$`, files[0])
 	assert.Equal(t, "blobs/failures/2026-W53/"+sha(body)+".zst", files[1])
-	assert.Equal(t, "index/date=2026-01-02/hour=12/w-000001.jsonl", files[2])
+	assert.Equal(t, "index/date=2026-01-02/hour=12/w-1767357600000.jsonl", files[2])
 
 	// Any zstd and OTLP reader opens a fragment.
 	packed, err := os.ReadFile(filepath.Join(root, files[0]))

@@ -115,6 +115,9 @@ func (f *File) Filter() (filter *Filter, err error) {
 
 // Size is the memory of the filter in bytes.
 func (f *Filter) Size() int {
+	if f == nil {
+		return 0
+	}
 	n := 0
 	for _, bits := range f.groups {
 		n += len(bits)

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tapedeck/tapedeck/tape"
+)
+
+// Row is the row of a run. The error is ErrNotFound when there is none or it was
+// deleted. What is read of an hour that has nothing of the run is a filter a file,
+// which is remembered.
+func (s *Store) Row(ctx context.Context, traceID string) (tape.Row, error) {
+	id, err := ParseTraceID(traceID)
+	if err != nil {
+		return tape.Row{}, err
+	}
+	entries, err := s.index.lookup(ctx, id, time.Time{})
+	if err != nil {
+		return tape.Row{}, err
+	}
+	if row, ok := mergeEntries(entries); ok {
+		return row, nil
+	}
+	return tape.Row{}, fmt.Errorf("row of %s: %w", id, ErrNotFound)
+}
+
+// lookup reads the entries of one run from the newest hour that has any and those
+// within reach of it, back to the hour of since.
+func (x *index) lookup(ctx context.Context, id string, since time.Time) ([]Entry, error) {
+	var found []Entry
+	var first time.Time
+	for p, err := range x.partitions(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if !first.IsZero() && first.Sub(p.hour) > reach || p.hour.Add(time.Hour).Before(since) {
+			break
+		}
+		// The hours of a day are listed together, so they are looked into together.
+		if len(p.day) > 1 {
+			if err := x.warm(ctx, p.day); err != nil {
+				return nil, err
+			}
+		}
+		entries, err := x.entriesOf(ctx, p, id)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > 0 && first.IsZero() {
+			first = p.hour
+		}
+		found = append(found, entries...)
+	}
+	return found, nil
+}
+
+func (x *index) entriesOf(ctx context.Context, p partition, id string) (found []Entry, err error) {
+	err = x.readIf(ctx, p, func(f *indexFile) bool { return x.mayHold(f, id) }, func(segments []segment) error {
+		found = nil
+		for _, s := range segments {
+			if s.lacks(id) {
+				continue
+			}
+			keys, err := s.keys()
+			if err != nil {
+				return err
+			}
+			var positions []int64
+			for i := range keys {
+				if keys[i].id == id {
+					positions = append(positions, int64(i))
+				}
+			}
+			err = s.rows(positions, func(_ int64, e *Entry) error {
+				found = append(found, *e)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// mayHold asks the filters that are remembered, so that a file need not be opened.
+func (x *index) mayHold(f *indexFile, id string) bool {
+	filter, ok := x.filters.get(f.Name)
+	return !ok || filter == nil || filter.Check(id)
+}
+
+// warmers is how many filters are fetched at a time: a bucket answers each in
+// milliseconds, but any number of them at once.
+const warmers = 8
+
+// warm fetches the filters of files.
+func (x *index) warm(ctx context.Context, files []indexFile) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(warmers)
+	for i := range files {
+		f := &files[i]
+		if _, ok := x.filters.get(f.Name); ok || !f.parquet() {
+			continue
+		}
+		g.Go(func() error {
+			s, err := x.openParquet(ctx, f)
+			if isGone(err) || isDamaged(err) {
+				// Whoever reads the file will say so.
+				return nil
+			}
+			if err == nil {
+				s.lacks("")
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
