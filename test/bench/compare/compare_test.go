@@ -12,8 +12,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
 	"gopkg.in/yaml.v3"
 
+	"github.com/tapedeck/tapedeck/exporter/tapeexporter"
+	"github.com/tapedeck/tapedeck/extension/tapestore"
+	"github.com/tapedeck/tapedeck/processor/tapeprocessor"
 	"github.com/tapedeck/tapedeck/test/bench/load"
 )
 
@@ -139,6 +144,30 @@ func TestEveryPipelineIsMadeOfWhatIsConfigured(t *testing.T) {
 				assert.Contains(t, pipeline["exporters"], s.exporter)
 			}
 		})
+	}
+}
+
+// What the components are called and which settings they have changes; that a
+// setting is gone must not be found out after half of a long run.
+func TestTheSettingsOfOurComponentsExist(t *testing.T) {
+	text, err := configs.ReadFile("config/tapedeck.yaml")
+	require.NoError(t, err)
+	var sections map[string]map[string]map[string]any
+	var whole map[string]any
+	require.NoError(t, yaml.Unmarshal(text, &whole))
+	delete(whole, "service")
+	text, err = yaml.Marshal(whole)
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &sections))
+	for place, factory := range map[[2]string]component.Factory{
+		{"extensions", "tape_store"}: tapestore.NewFactory(),
+		{"processors", "tape"}:       tapeprocessor.NewFactory(),
+		{"exporters", "tape"}:        tapeexporter.NewFactory(),
+	} {
+		settings, ok := sections[place[0]][place[1]]
+		require.True(t, ok, place)
+		config := factory.CreateDefaultConfig()
+		assert.NoError(t, confmap.NewFromStringMap(settings).Unmarshal(config), place)
 	}
 }
 
