@@ -1,0 +1,3 @@
+package tapeexporter
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"

@@ -1,0 +1,3 @@
+package cut_test
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"

@@ -1,0 +1,3 @@
+package dialect
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"

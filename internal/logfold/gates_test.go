@@ -1,0 +1,3 @@
+package logfold
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"

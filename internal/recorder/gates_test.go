@@ -1,0 +1,3 @@
+package recorder
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"

@@ -1,0 +1,3 @@
+package tapeprocessor
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"
