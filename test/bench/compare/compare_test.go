@@ -75,7 +75,7 @@ func TestTheTableIsGolden(t *testing.T) {
 				Load: Weight{Name: "content-rich", Runs: 100, Open: 100, Spans: 13_400, Proto: 700e6, JSON: 800e6},
 				Systems: []Measured{
 					{System: "bare", CPU: 1.5, GC: 0.3, PeakRSS: 120 << 20, Spans: 13_400, Elapsed: 2},
-					{System: "usual", CPU: 31.5, GC: 1, PeakRSS: 1_100 << 20, Spans: 13_400, Elapsed: 4, Stored: 800e6},
+					{System: "usual", CPU: 31.5, GC: 1, PeakRSS: 1_100 << 20, Spans: 13_400, Elapsed: 4, Stored: 800e6, Lost: 7},
 				},
 			},
 			{
@@ -93,6 +93,10 @@ func TestTheTableIsGolden(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	assert.Equal(t, string(want), b.String())
+
+	require.NoError(t, report.lost(), "what others lose is in the table")
+	report.Loads[1].Systems[0].Lost = 3
+	require.ErrorContains(t, report.lost(), "light: tapedeck lost 3 of 100 spans")
 
 	file := filepath.Join(t.TempDir(), "new", "compare.json")
 	require.NoError(t, report.write(file))

@@ -91,7 +91,7 @@ func run(ctx context.Context, o options) error {
 		}
 		report.Loads = append(report.Loads, measured)
 	}
-	errs := []error{report.Markdown(os.Stdout), report.write(filepath.Join(work, "compare.json"))}
+	errs := []error{report.Markdown(os.Stdout), report.write(filepath.Join(work, "compare.json")), report.lost()}
 	if o.doc != "" {
 		errs = append(errs, report.document(o.doc))
 	}

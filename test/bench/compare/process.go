@@ -96,7 +96,10 @@ func (p *process) kill() error {
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	<-p.exited
+	var exit *exec.ExitError
+	if err := <-p.exited; !errors.As(err, &exit) {
+		return err
+	}
 	return nil
 }
 

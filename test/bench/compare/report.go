@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -98,8 +99,8 @@ func (r Report) Markdown(to io.Writer) error {
 		w := l.Load
 		fmt.Fprintf(&b, "\n%s: %d runs, %d open at once, %d spans, %s MB as OTLP protobuf, %s MB as OTLP JSON.\n\n",
 			w.Name, w.Runs, w.Open, w.Spans, megabytes(w.Proto), megabytes(w.JSON))
-		b.WriteString("| collector | CPU s | × bare | GC % of CPU | peak RSS MiB | accepted spans/s | accepted MB/s | stored MB | % of OTLP JSON |\n")
-		b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+		b.WriteString("| collector | CPU s | × bare | GC % of CPU | peak RSS MiB | accepted spans/s | accepted MB/s | stored MB | % of OTLP JSON | lost spans |\n")
+		b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 		bare := l.bare()
 		for _, m := range l.Systems {
 			ratio := "–"
@@ -110,12 +111,25 @@ func (r Report) Markdown(to io.Writer) error {
 			if m.Stored > 0 {
 				stored, part = megabytes(m.Stored), fmt.Sprintf("%.1f", 100*share(float64(m.Stored), float64(w.JSON)))
 			}
-			fmt.Fprintf(&b, "| %s | %.2f | %s | %.1f | %d | %.0f | %.1f | %s | %s |\n", m.System, m.CPU, ratio,
+			fmt.Fprintf(&b, "| %s | %.2f | %s | %.1f | %d | %.0f | %.1f | %s | %s | %d |\n", m.System, m.CPU, ratio,
 				100*share(m.GC, m.CPU), m.PeakRSS>>20, share(float64(m.Spans), m.Elapsed),
-				share(float64(w.Proto)/1e6, m.Elapsed), stored, part)
+				share(float64(w.Proto)/1e6, m.Elapsed), stored, part, m.Lost)
 		}
 	}
 	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+// lost is an error when spans that we accepted were not stored: then there is
+// nothing to compare.
+func (r Report) lost() (err error) {
+	for _, l := range r.Loads {
+		for _, m := range l.Systems {
+			if m.System == "tapedeck" && m.Lost > 0 {
+				err = errors.Join(err, fmt.Errorf("%s: tapedeck lost %d of %d spans", l.Load.Name, m.Lost, m.Spans))
+			}
+		}
+	}
 	return err
 }
 
