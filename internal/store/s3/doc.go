@@ -16,9 +16,10 @@
 // # Faults
 //
 // What may go away by itself (408, 409, 429, 500, 502, 503, 504, connections that
-// break, answers that stall or are cut) is tried again with growing, jittered
-// pauses, at most [Config.MaxAttempts] times. What never will (400, 405, 411,
-// 413, ...) is [store.ErrRefused]. Missing permission, expired credentials and a
-// clock that is off are neither: somebody can mend them, so the caller should try
-// again later. [Config.Observe] is told of every request.
+// break, answers that stall or are cut, bodies that arrived damaged) is tried again
+// with growing, jittered pauses, at most [Config.MaxAttempts] times. What never will
+// (400, 405, 411, 413, ...) is [store.ErrRefused]. Missing permission, expired
+// credentials, a key of encryption that is switched off, a bucket that is missing
+// and a clock that is off are neither: somebody can mend them, so the caller should
+// try again later. [Config.Observe] is told of every request.
 package s3

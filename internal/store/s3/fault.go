@@ -57,16 +57,32 @@ func fleeting(err error) bool {
 		return true
 	}
 	switch resp.StatusCode {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests,
-		http.StatusInternalServerError, http.StatusBadGateway,
-		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return true
+	case http.StatusNotImplemented:
+		return false
 	}
-	switch resp.Code {
-	case "SlowDown", "InternalError", "RequestTimeout", "ExpiredToken":
-		return true
-	}
-	return false
+	return resp.StatusCode >= http.StatusInternalServerError || passing[resp.Code]
+}
+
+// passing are codes of other statuses, mostly 400, that are gone with the next
+// request.
+var passing = map[string]bool{
+	"SlowDown": true, "InternalError": true, "RequestTimeout": true, "ExpiredToken": true,
+	// The body was changed or cut on its way.
+	"BadDigest": true, "IncompleteBody": true,
+}
+
+// mendable are codes of status 400 that are about whoever asks or about the bucket,
+// not about the object: somebody can mend them, and the object must not be lost
+// until then.
+var mendable = map[string]bool{
+	"ExpiredToken": true, "InvalidToken": true, "TokenRefreshRequired": true,
+	"AuthorizationHeaderMalformed": true, "AuthorizationQueryParametersError": true,
+	"IllegalLocationConstraintException": true, "InvalidBucketName": true, "UserSuspended": true,
+	"InvalidArgument": true, "InvalidStorageClass": true, "InvalidEncryptionAlgorithmError": true,
+	"KMS.DisabledException": true, "KMS.InvalidKeyUsageException": true, "KMS.KMSInvalidStateException": true,
+	"KMS.NotFoundException": true,
 }
 
 // classify gives an error the sentinel by which callers branch.
@@ -79,6 +95,8 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	case resp.Code == clockSkewed:
 		return fmt.Errorf("the clock of this machine differs too much from the bucket's: %w", err)
+	case passing[resp.Code], mendable[resp.Code]:
+		return err
 	}
 	switch resp.StatusCode {
 	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusLengthRequired,
