@@ -40,7 +40,16 @@ type Stats struct {
 // A trace is offloaded once: a second call takes the references of the first
 // for forgeries and escapes them.
 func Traces(td ptrace.Traces, threshold int, put func(Body) error) (Stats, error) {
-	m := mover{threshold: threshold, put: put}
+	return TracesOfRun(td, threshold, 0, put)
+}
+
+// TracesOfRun is [Traces] for the spans of an agent's run, which repeat the
+// conversation before them. A text that goes on where one before it ended and has
+// less than threshold bytes of its own stays, as long as it has no more than repeats
+// bytes: together they are stored in little more than the last of them, and apart
+// each would be stored whole.
+func TracesOfRun(td ptrace.Traces, threshold, repeats int, put func(Body) error) (Stats, error) {
+	m := mover{threshold: threshold, repeats: repeats, put: put}
 	walk.Traces(td, &m)
 	return m.stats, m.err()
 }
@@ -54,10 +63,13 @@ func Logs(ld plog.Logs, threshold int, put func(Body) error) (Stats, error) {
 
 type mover struct {
 	threshold int
-	put       func(Body) error
-	stats     Stats
-	done      map[Ref]bool
-	errs      []error
+	repeats   int
+	// before are the last large texts, the latest first.
+	before [4]string
+	put    func(Body) error
+	stats  Stats
+	done   map[Ref]bool
+	errs   []error
 }
 
 func (m *mover) err() error {
@@ -75,7 +87,7 @@ func (m *mover) Text(at *walk.Path, s string) string { return m.text(at, s) }
 func (m *mover) Key(at *walk.Path, s string) string  { return m.text(at, s) }
 
 func (m *mover) text(at *walk.Path, s string) string {
-	if m.over(len(s)) {
+	if m.over(len(s)) && !m.goesOn(s) {
 		data := []byte(s)
 		if b := (Body{refOf(data, sniff(data)), data}); m.move(at, b) {
 			return b.String()
@@ -86,6 +98,33 @@ func (m *mover) text(at *walk.Path, s string) string {
 		return escaped + s
 	}
 	return s
+}
+
+// goesOn reports whether a text begins as one before it does and has little of its
+// own.
+func (m *mover) goesOn(s string) bool {
+	if len(s) > m.repeats {
+		return false
+	}
+	at, found := len(m.before)-1, false
+	for i, old := range m.before {
+		if common := commonPrefix(s, old); common > 0 && len(s)-common < m.threshold {
+			at, found = i, true
+			break
+		}
+	}
+	copy(m.before[1:], m.before[:at])
+	m.before[0] = s
+	return found
+}
+
+// commonPrefix is how many bytes two texts begin with alike, to the block.
+func commonPrefix(a, b string) (n int) {
+	const block = 1024
+	for n+block <= min(len(a), len(b)) && a[n:n+block] == b[n:n+block] {
+		n += block
+	}
+	return n
 }
 
 func (m *mover) Value(at *walk.Path, v pcommon.Value) bool {

@@ -194,7 +194,8 @@ func (r *Recorder) moveBodies(ctx context.Context, td ptrace.Traces, v *verdict)
 		threshold = 0
 	}
 	now := r.deps.Now()
-	stats, _ := offload.Traces(td, threshold, func(b offload.Body) error {
+	// Spans with several such texts still fit into a request.
+	stats, _ := offload.TracesOfRun(td, threshold, r.cfg.MaxRequestBytes/4, func(b offload.Body) error {
 		return r.deps.Bodies.PutBody(ctx, v.row.Class, now, b)
 	})
 	v.offloaded = stats
