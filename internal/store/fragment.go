@@ -29,33 +29,42 @@ type Run struct {
 	Damaged []error
 }
 
-// PutFragment stores spans of one run and returns the stored length in bytes.
+// Fragment is a stored part of a run.
+type Fragment struct {
+	// Name comes from the content.
+	Name string
+	// Bytes is the stored length.
+	Bytes int64
+}
+
+// PutFragment stores spans of one run.
 // All spans of td must be of that trace. Storing the same spans again is
 // harmless. The error is ErrTooLarge, ErrBadName or ErrBadTraceID for what can
 // never be stored.
-func (s *Store) PutFragment(ctx context.Context, class, traceID string, td ptrace.Traces) (int64, error) {
+func (s *Store) PutFragment(ctx context.Context, class, traceID string, td ptrace.Traces) (Fragment, error) {
 	if err := CheckClass(class); err != nil {
-		return 0, err
+		return Fragment{}, err
 	}
 	id, err := ParseTraceID(traceID)
 	if err != nil {
-		return 0, err
+		return Fragment{}, err
 	}
 	plain, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
 	if err != nil {
-		return 0, fmt.Errorf("trace %s: %w: %w", id, ErrDamaged, err)
+		return Fragment{}, fmt.Errorf("trace %s: %w: %w", id, ErrDamaged, err)
 	}
 	packed, err := s.codec.encode(plain)
 	if err != nil {
-		return 0, fmt.Errorf("trace %s: %w", id, err)
+		return Fragment{}, fmt.Errorf("trace %s: %w", id, err)
 	}
 	sum := sha256.Sum256(plain)
 	// Half of the hash names a fragment beyond doubt and keeps paths short.
-	name := fragmentName(class, id, hex.EncodeToString(sum[:16]))
+	f := Fragment{Name: hex.EncodeToString(sum[:16]), Bytes: int64(len(packed))}
+	name := fragmentName(class, id, f.Name)
 	if err := s.backend.Put(ctx, name, packed); err != nil {
-		return 0, fmt.Errorf("write fragment %s: %w", name, err)
+		return Fragment{}, fmt.Errorf("write fragment %s: %w", name, err)
 	}
-	return int64(len(packed)), nil
+	return f, nil
 }
 
 // Trace reads all fragments of a run, whatever their class. The error is
@@ -148,6 +157,28 @@ func (s *Store) Delete(ctx context.Context, traceID string) error {
 		return fmt.Errorf("delete row of %s: %w", id, err)
 	}
 	return nil
+}
+
+// StoredBytes is the length of all that is stored of a run.
+func (s *Store) StoredBytes(ctx context.Context, traceID string) (int64, error) {
+	id, err := ParseTraceID(traceID)
+	if err != nil {
+		return 0, err
+	}
+	objects, err := s.fragments(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	seen := map[string]bool{}
+	for _, object := range objects {
+		// The same fragment in two classes counts once, as it is read once.
+		if base := path.Base(object.Name); !seen[base] {
+			seen[base] = true
+			n += object.Size
+		}
+	}
+	return n, nil
 }
 
 // fragments lists the objects of a run in all classes.
