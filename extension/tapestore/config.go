@@ -19,6 +19,8 @@ type Config struct {
 	Directory DirectoryConfig `mapstructure:"directory"`
 	// S3 is the store in a bucket. Given, it takes the place of the directory.
 	S3 configoptional.Optional[S3Config] `mapstructure:"s3"`
+	// Index says how rows get into the index.
+	Index IndexConfig `mapstructure:"index"`
 	// Translation says what spans do not: which attributes hold what, which tools
 	// have side effects, which results are failures. It is here, because whoever
 	// decides about a run and whoever rebuilds its tape must read it alike.
@@ -64,6 +66,8 @@ func (c *Config) Validate() error {
 		return errors.New("directory and s3 exclude each other: a store is in one place")
 	case !c.S3.HasValue() && c.Directory.Path == "":
 		return errors.New("directory::path must not be empty")
+	case !c.S3.HasValue() && c.Index.Directory != "":
+		return errIndexDirectory
 	}
 	return nil
 }
@@ -72,6 +76,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		Directory:   DirectoryConfig{Path: defaultPath()},
 		S3:          configoptional.Default(defaultS3()),
+		Index:       defaultIndex(),
 		Translation: *dialect.DefaultConfig(),
 	}
 }

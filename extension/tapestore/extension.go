@@ -30,6 +30,7 @@ type storeExtension struct {
 	telemetry   *metadata.TelemetryBuilder
 	translation dialect.Options
 	store       atomic.Pointer[store.Store]
+	upkeep      upkeep
 
 	Registry
 }
@@ -63,13 +64,18 @@ func (e *storeExtension) Start(ctx context.Context, _ component.Host) error {
 	if err != nil {
 		return err
 	}
-	st, err := store.Open(backend, store.Options{OnDamaged: e.damaged})
+	opts := store.Options{FlushRows: e.cfg.Index.FlushRows, OnDamaged: e.damaged}
+	if opts.Journal, err = e.journal(); err != nil {
+		return err
+	}
+	st, err := store.Open(backend, opts)
 	if err != nil {
 		return err
 	}
 	if old := e.store.Swap(st); old != nil {
-		old.Close()
+		e.close(ctx, old)
 	}
+	e.upkeep = e.maintainIndex(st)
 	return nil
 }
 
@@ -93,12 +99,19 @@ func (e *storeExtension) open(ctx context.Context) (store.Backend, error) {
 
 // Shutdown closes the store. The collector stops the components that use it
 // before.
-func (e *storeExtension) Shutdown(context.Context) error {
+func (e *storeExtension) Shutdown(ctx context.Context) error {
 	if st := e.store.Swap(nil); st != nil {
-		st.Close()
+		e.close(ctx, st)
 	}
 	e.telemetry.Shutdown()
 	return nil
+}
+
+func (e *storeExtension) close(ctx context.Context, st *store.Store) {
+	if err := e.upkeep.end(ctx, st); err != nil {
+		e.logger.Warn("Rows of the tape store's index wait in the journal for the next start", zap.Error(err))
+	}
+	st.Close()
 }
 
 func (e *storeExtension) damaged(name string, err error) {

@@ -83,7 +83,7 @@ func TestTheStoreOfABucket(t *testing.T) {
 	conf := confmap.NewFromStringMap(map[string]any{"s3": map[string]any{
 		"endpoint": server.URL(), "bucket": s3test.Bucket, "path_style": true, "prefix": "a/b",
 		"credentials": map[string]any{"access_key_id": s3test.AccessKey, "secret_access_key": s3test.SecretKey},
-	}})
+	}, "index": map[string]any{"directory": t.TempDir()}})
 	cfg := createDefaultConfig().(*Config)
 	require.NoError(t, conf.Unmarshal(cfg))
 	require.NoError(t, confmap.Validate(cfg))
@@ -96,7 +96,9 @@ func TestTheStoreOfABucket(t *testing.T) {
 	page, err := e.Store().Rows(t.Context(), store.Query{})
 	require.NoError(t, err)
 	require.Len(t, page.Rows, 1)
-	assert.NotEmpty(t, server.Keys())
+	assert.Empty(t, server.Keys(), "a row waits in the journal, and is seen there")
+	require.NoError(t, e.Store().Flush(t.Context(), false))
+	require.Len(t, server.Keys(), 1)
 	for _, key := range server.Keys() {
 		assert.Contains(t, key, "a/b/")
 	}
@@ -108,6 +110,7 @@ func TestTheStoreOfABucket(t *testing.T) {
 func TestACollectorStartsWhileItsBucketIsAway(t *testing.T) {
 	cfg, err := loadS3(t, "most")
 	require.NoError(t, err)
+	cfg.Index.Directory = t.TempDir()
 	e, err := newExtension(extensiontest.NewNopSettings(metadata.Type), cfg)
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context(), componenttest.NewNopHost()))

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,6 +28,29 @@ func (s *Store) Row(ctx context.Context, traceID string) (tape.Row, error) {
 	}
 	return tape.Row{}, fmt.Errorf("row of %s: %w", id, ErrNotFound)
 }
+
+// Decided is when a run that may have been decided up to a day ago was: the time
+// under which more that is stored of it belongs into the index. It is the present
+// when the index knows no row of it.
+func (s *Store) Decided(ctx context.Context, traceID string) (time.Time, error) {
+	id, err := ParseTraceID(traceID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	now := s.now()
+	entries, err := s.index.lookup(ctx, id, now.Add(-decidedReach))
+	if err != nil {
+		return time.Time{}, err
+	}
+	row, ok := mergeEntries(slices.DeleteFunc(entries, func(e Entry) bool { return e.Part }))
+	if at := parseTime(row.Decided); ok && !at.IsZero() {
+		return at, nil
+	}
+	return now, nil
+}
+
+// decidedReach bounds what is read to find the row of a late span.
+const decidedReach = 24 * time.Hour
 
 // lookup reads the entries of one run from the newest hour that has any and those
 // within reach of it, back to the hour of since.

@@ -58,7 +58,8 @@ type timed struct {
 }
 
 // decisions leaves out further fragments and what was delivered again. Of one
-// decision that is there twice, a kept row counts, then the later written.
+// decision that is there twice, a kept row counts, then the one that knew more
+// spans, then the later written.
 func decisions(live []*timed) []*timed {
 	var list []*timed
 	for _, e := range live {
@@ -66,7 +67,7 @@ func decisions(live []*timed) []*timed {
 			continue
 		}
 		if n := len(list); n > 0 && list[n-1].at.Equal(e.at) {
-			if e.Kept || !list[n-1].Kept {
+			if before := list[n-1]; e.Kept && !before.Kept || e.Kept == before.Kept && e.Spans >= before.Spans {
 				list[n-1] = e
 			}
 			continue

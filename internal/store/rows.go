@@ -240,13 +240,14 @@ func (l *lister) wanted(c *candidate) bool {
 func (l *lister) load(candidates []candidate) error {
 	entries := make([][]Entry, len(candidates))
 	type want struct {
-		at  int64
-		run int
+		at       int64
+		run, ref int
 	}
 	bySegment := map[segment][]want{}
 	for i, c := range candidates {
-		for _, r := range c.refs {
-			bySegment[r.segment] = append(bySegment[r.segment], want{r.at, i})
+		entries[i] = make([]Entry, len(c.refs))
+		for j, r := range c.refs {
+			bySegment[r.segment] = append(bySegment[r.segment], want{r.at, i, j})
 		}
 	}
 	for s, wants := range bySegment {
@@ -257,8 +258,9 @@ func (l *lister) load(candidates []candidate) error {
 		}
 		next := 0
 		err := s.rows(positions, func(_ int64, e *Entry) error {
-			run := wants[next].run
-			entries[run] = append(entries[run], *e)
+			// In the order in which they were found: of two rows of one instant the
+			// later written counts.
+			entries[wants[next].run][wants[next].ref] = *e
 			next++
 			return nil
 		})
@@ -268,7 +270,8 @@ func (l *lister) load(candidates []candidate) error {
 	}
 	for i, c := range candidates {
 		list := slices.DeleteFunc(entries[i], func(e Entry) bool {
-			return !l.asOf.IsZero() && parseTime(e.Decided).After(l.asOf)
+			// One that could not be read has no id.
+			return e.TraceID == "" || !l.asOf.IsZero() && parseTime(e.Decided).After(l.asOf)
 		})
 		row, ok := mergeEntries(list)
 		if ok && l.query.match(&row) {

@@ -111,7 +111,8 @@ func TestLayoutOnDisk(t *testing.T) {
 		for _, o := range storetest.List(t, b, top) {
 			files = append(files, o.Name)
 			if top == "tapes/" {
-				assert.Equal(t, o.Size, n)
+				assert.Equal(t, o.Size, n.Bytes)
+				assert.Contains(t, o.Name, "/"+n.Name+".")
 			}
 		}
 	}

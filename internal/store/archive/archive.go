@@ -121,7 +121,7 @@ func (a *Archive) Write(ctx context.Context, td ptrace.Traces) Result {
 		result.Refused = []Refusal{{Spans: td.SpanCount(), Err: err}}
 		return result
 	}
-	var rows []tape.Row
+	var rows []store.Entry
 	var written []*run
 	for _, r := range runs {
 		got, err := a.run(ctx, r, &result)
@@ -134,7 +134,7 @@ func (a *Archive) Write(ctx context.Context, td ptrace.Traces) Result {
 			written = append(written, r)
 		}
 	}
-	if err := a.store.AppendRows(ctx, rows); err != nil {
+	if err := a.store.AppendEntries(ctx, rows); err != nil {
 		// Their fragments are there, and writing those again is harmless.
 		for _, r := range written {
 			a.failed(&result, r, err)
@@ -142,9 +142,11 @@ func (a *Archive) Write(ctx context.Context, td ptrace.Traces) Result {
 		return result
 	}
 	for _, row := range rows {
-		if row.Kept {
+		switch {
+		case row.Part:
+		case row.Kept:
 			result.Kept++
-		} else {
+		default:
 			result.Summarised++
 		}
 	}
@@ -161,12 +163,12 @@ func (a *Archive) failed(result *Result, r *run, err error) {
 }
 
 func (a *Archive) permanent(err error) bool {
-	return errors.Is(err, store.ErrTooLarge) || errors.Is(err, store.ErrBadName) ||
+	return errors.Is(err, store.ErrTooLarge) || errors.Is(err, store.ErrBadName) || errors.Is(err, store.ErrRefused) ||
 		errors.Is(err, store.ErrBadTraceID) || errors.Is(err, store.ErrDamaged) || a.opts.Permanent(err)
 }
 
 // run stores the spans of one run and gives its rows.
-func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]tape.Row, error) {
+func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entry, error) {
 	if r.id == "" {
 		return nil, fmt.Errorf("%d spans: %w: all zero", r.td.SpanCount(), store.ErrBadTraceID)
 	}
@@ -177,35 +179,54 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]tape.Row, 
 	result.Redacted += p.redacted
 	marks := readMarks(r.id, p.td)
 	spans := marks.spans
+	var rows []store.Entry
+	for _, row := range marks.summaries {
+		rows = append(rows, store.Entry{Row: row})
+	}
+	if spans.SpanCount() == 0 {
+		return rows, nil
+	}
+	var e store.Entry
 	switch {
-	case spans.SpanCount() == 0:
-		return marks.summaries, nil
 	case marks.row == nil && marks.outcome == "":
-		row, err := a.undecided(ctx, r.id, spans, result)
-		return append(marks.summaries, row), err
+		e.Row, err = a.undecided(ctx, r.id, spans, result)
 	case marks.row == nil:
-		// A part of a run, or a late span: the row came with another.
-		class := a.opts.Class(tape.Row{TraceID: r.id, Outcome: marks.outcome, Kept: true})
-		_, err := a.fragment(ctx, class, r.id, spans, result)
-		return marks.summaries, err
+		e, err = a.part(ctx, r.id, &marks, result)
+	default:
+		e.Row = *marks.row
+		e.Kept = true
+		if !p.trusted || store.CheckClass(e.Class) != nil {
+			e.Class = a.opts.Class(e.Row)
+		}
+		// Otherwise the bodies of the run are in that class already.
+		err = a.fragment(ctx, &e, spans, result)
 	}
-	row := *marks.row
-	row.Kept = true
-	if !p.trusted || store.CheckClass(row.Class) != nil {
-		row.Class = a.opts.Class(row)
-	}
-	// Otherwise the bodies of the run are in that class already.
-	row.Bytes, err = a.fragment(ctx, row.Class, r.id, spans, result)
-	return append(marks.summaries, row), err
+	return append(rows, e), err
 }
 
-func (a *Archive) fragment(ctx context.Context, class, id string, td ptrace.Traces, result *Result) (int64, error) {
-	n, err := a.store.PutFragment(ctx, class, id, td)
+// fragment stores spans and says in the entry where.
+func (a *Archive) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces, result *Result) error {
+	f, err := a.store.PutFragment(ctx, e.Class, e.TraceID, td)
 	if err == nil {
 		result.Fragments++
-		result.Bytes += n
+		result.Bytes += f.Bytes
 	}
-	return n, err
+	e.Fragment, e.Bytes = f.Name, f.Bytes
+	return err
+}
+
+// part stores spans whose row came or comes with others: a piece of a run, or a
+// late span. Its entry adds to the row, and where that was deleted since, or never
+// comes, it still shows what is stored.
+func (a *Archive) part(ctx context.Context, id string, m *marks, result *Result) (store.Entry, error) {
+	e := store.Entry{Part: true, Row: tape.Row{TraceID: id, Outcome: m.outcome, Kept: true}}
+	e.Class = a.opts.Class(e.Row)
+	if err := a.fragment(ctx, &e, m.spans, result); err != nil {
+		return e, err
+	}
+	decided, err := a.store.Decided(ctx, id)
+	e.Decided = decided.UTC().Format(time.RFC3339Nano)
+	return e, err
 }
 
 // undecided stores spans without a decision and makes the row of their run as
@@ -215,10 +236,8 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 	lock.Lock()
 	defer lock.Unlock()
 	whole := td
-	var before int64
 	switch stored, err := a.store.Trace(ctx, id); {
 	case err == nil:
-		before = stored.Bytes
 		whole = stored.Traces
 		more := ptrace.NewTraces()
 		td.CopyTo(more)
@@ -239,8 +258,12 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 	row.Kept = true
 	row.Decided = a.opts.Now().UTC().Format(time.RFC3339Nano)
 	row.Class = a.opts.Class(row)
-	n, err := a.fragment(ctx, row.Class, id, td, result)
-	row.Bytes = before + n
+	e := store.Entry{Row: row}
+	if err := a.fragment(ctx, &e, td, result); err != nil {
+		return row, err
+	}
+	var err error
+	row.Bytes, err = a.store.StoredBytes(ctx, id)
 	return row, err
 }
 

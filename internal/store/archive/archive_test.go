@@ -40,6 +40,8 @@ type fixture struct {
 	backend *storetest.Memory
 	// clock counts nanoseconds since noon.
 	clock atomic.Int64
+	// storeNow is the clock of the store, in nanoseconds since noon.
+	storeNow atomic.Int64
 }
 
 var errPermanent = errors.New("refused for good")
@@ -48,7 +50,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{t: t, backend: storetest.NewMemory()}
 	var err error
-	f.store, err = store.Open(f.backend, store.Options{MaxObject: 1 << 20, Now: func() time.Time { return noon }})
+	f.store, err = store.Open(f.backend, store.Options{MaxObject: 1 << 20, Now: func() time.Time { return noon.Add(time.Duration(f.storeNow.Load())) }})
 	require.NoError(t, err)
 	t.Cleanup(f.store.Close)
 	f.Archive = archive.New(f.store, archive.Options{
@@ -192,14 +194,74 @@ func TestABatchOfRunsIsTakenApart(t *testing.T) {
 	}
 }
 
-func TestAPartOfADecidedRunBringsNoRow(t *testing.T) {
+func TestARunInSeveralRequestsHasOneRow(t *testing.T) {
+	row := tape.Row{
+		Outcome: tape.OutcomeFailed, Trigger: tape.TriggerRootEnded, Agent: "buyer", Kept: true, Class: "failures",
+		Spans: 6, Decided: noon.Format(time.RFC3339),
+	}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {0, 0, 1, 1, 2, 2, 0}} {
+		f := newFixture(t)
+		var stored int64
+		seen := map[int]bool{}
+		for _, n := range order {
+			part := shards(storetest.AgentRun(t, idA, noon, good, bad))[n]
+			var of *tape.Row
+			if n == 0 {
+				of = &row
+			}
+			got := f.write(decided(part, of, tape.OutcomeFailed))
+			assert.Equal(t, 1, got.Fragments)
+			if !seen[n] {
+				stored += got.Bytes
+			}
+			seen[n] = true
+			assert.Equal(t, n == 0, got.Kept == 1, "only the row is counted as a run")
+		}
+		want := row
+		want.TraceID, want.Bytes = idA, stored
+		assert.Equal(t, want, f.row(idA), "order %v", order)
+		page, err := f.store.Rows(t.Context(), store.Query{})
+		require.NoError(t, err)
+		assert.Equal(t, []tape.Row{want}, page.Rows)
+		assert.Equal(t, []string{"failures"}, f.classes(idA))
+	}
+}
+
+func TestALateSpanOfADeletedRunIsInTheList(t *testing.T) {
 	f := newFixture(t)
-	got := f.write(decided(storetest.AgentRun(t, idA, noon, good), nil, tape.OutcomeFailed))
-	assert.Equal(t, 1, got.Fragments)
-	assert.Zero(t, got.Kept)
+	f.write(decided(storetest.AgentRun(t, idA, noon, bad), &tape.Row{Outcome: tape.OutcomeFailed, Decided: noon.Format(time.RFC3339)}, tape.OutcomeFailed))
+	require.NoError(t, f.store.Delete(t.Context(), idA))
 	_, err := f.store.Row(t.Context(), idA)
 	require.ErrorIs(t, err, store.ErrNotFound)
-	assert.Equal(t, []string{"failures"}, f.classes(idA))
+	f.clock.Add(int64(time.Minute))
+	late := decided(storetest.AgentRun(t, idA, noon, good), nil, tape.OutcomeFailed)
+	f.storeNow.Store(int64(time.Minute))
+	got := f.write(late)
+	want := tape.Row{
+		TraceID: idA, Outcome: tape.OutcomeFailed, Kept: true, Class: "failures", Bytes: got.Bytes,
+		Decided: noon.Add(time.Minute).Format(time.RFC3339),
+	}
+	page, err := f.store.Rows(t.Context(), store.Query{KeptOnly: true})
+	require.NoError(t, err)
+	assert.Equal(t, []tape.Row{want}, page.Rows, "what is stored is in the list, so that it can be deleted")
+	assert.Equal(t, want, f.row(idA))
+	require.NoError(t, f.store.Delete(t.Context(), idA))
+	page, err = f.store.Rows(t.Context(), store.Query{})
+	require.NoError(t, err)
+	assert.Empty(t, page.Rows)
+}
+
+func TestALateSpanAddsToTheRowOfItsRunHoursAgo(t *testing.T) {
+	f := newFixture(t)
+	row := tape.Row{Outcome: tape.OutcomeFailed, Agent: "buyer", Trigger: tape.TriggerRootEnded, Decided: noon.Format(time.RFC3339)}
+	first := f.write(decided(storetest.AgentRun(t, idA, noon, bad), &row, tape.OutcomeFailed))
+	f.storeNow.Store(int64(5 * time.Hour))
+	late := f.write(decided(storetest.AgentRun(t, idA, noon, good), nil, tape.OutcomeFailed))
+	page, err := f.store.Rows(t.Context(), store.Query{})
+	require.NoError(t, err)
+	require.Len(t, page.Rows, 1)
+	assert.Equal(t, "buyer", page.Rows[0].Agent)
+	assert.Equal(t, first.Bytes+late.Bytes, page.Rows[0].Bytes)
 }
 
 func TestAnUndecidedRunIsRedactedAndKept(t *testing.T) {
