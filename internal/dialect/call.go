@@ -71,6 +71,8 @@ type Call struct {
 	OK          bool
 	Description string
 	SideEffect  *bool
+	// Clock is the time that the call showed its caller, RFC 3339.
+	Clock string
 	// Wrapped is set where the framework puts results that are no objects into
 	// {"result": X} or {"output": X} before the model sees them.
 	Wrapped bool

@@ -21,6 +21,7 @@ type Dialect interface {
 // dialects are all dialects, the most specific first: a span written in two is
 // read in the first and only completed from the second.
 var dialects = []Dialect{
+	recorder{},
 	adk{},
 	geminiCLI{},
 	langSmith{},

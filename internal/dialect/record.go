@@ -19,7 +19,7 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	rec := tape.Record{
 		Seq: seq, Done: done, Tool: c.Tool, Kind: tape.KindTool, Dialect: c.Dialect,
 		RunID: hex.EncodeToString(r.id[:]), ToolCallID: c.ID, SideEffect: c.SideEffect,
-		Start: stamp(n.start), Model: c.Model,
+		Start: stamp(n.start), Model: c.Model, Clock: c.Clock,
 	}
 	if n.end > n.start && !n.synth {
 		rec.MS = float64(n.end-n.start) / 1e6
