@@ -137,9 +137,13 @@ func (r *Recorder) conclusion(ctx context.Context, rn *run, why trigger) (v verd
 	return v, left, err
 }
 
+// smallRun is what may wait for the next component without being counted as a run
+// in memory, in bytes as they came.
+const smallRun = 1 << 20
+
 // carryOut judges a run and hands on the result. As many runs as there are cores
-// are in memory at a time; one of which only a summary is left is not, so that more
-// can wait for the next component.
+// are in memory at a time. Small ones and summaries do not count while the next
+// component has them: it may wait for a disk, and many of them can do so at a time.
 func (r *Recorder) carryOut(ctx context.Context, rn *run, trigger tape.Trigger, wanted tape.Reason) (v verdict, err error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -152,7 +156,7 @@ func (r *Recorder) carryOut(ctx context.Context, rn *run, trigger tape.Trigger, 
 	if err != nil || rn.state.decided() && v.fate != stateKept {
 		return v, err
 	}
-	if v.fate == stateSummarised {
+	if v.fate == stateSummarised || rn.bytes < smallRun {
 		release()
 	}
 	return v, r.emit(ctx, v.out)
