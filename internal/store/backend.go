@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"time"
 )
 
 // Errors that callers branch on.
@@ -31,6 +32,8 @@ type Object struct {
 	Name string
 	// Size is the stored length in bytes.
 	Size int64
+	// Modified is when it was stored.
+	Modified time.Time
 }
 
 // Reader is the reading half of a backend.

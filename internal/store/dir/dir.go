@@ -268,7 +268,7 @@ func (b *Backend) List(ctx context.Context, folder string) iter.Seq2[store.Objec
 			if err != nil {
 				return err
 			}
-			if !yield(store.Object{Name: filepath.ToSlash(rel), Size: info.Size()}, nil) {
+			if !yield(store.Object{Name: filepath.ToSlash(rel), Size: info.Size(), Modified: info.ModTime()}, nil) {
 				return fs.SkipAll
 			}
 			return nil

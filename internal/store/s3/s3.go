@@ -218,7 +218,7 @@ func (b *Backend) List(ctx context.Context, folder string) iter.Seq2[store.Objec
 			if err == nil && store.CheckName(name) != nil {
 				continue
 			}
-			if !yield(store.Object{Name: name, Size: info.Size}, err) || err != nil {
+			if !yield(store.Object{Name: name, Size: info.Size, Modified: info.LastModified}, err) || err != nil {
 				return
 			}
 		}

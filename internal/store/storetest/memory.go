@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tapedeck/tapedeck/internal/store"
 )
@@ -17,17 +18,24 @@ import (
 // Memory is a backend in memory. Like a bucket it cannot append.
 type Memory struct {
 	mu      sync.Mutex
-	objects map[string][]byte
+	objects map[string]object
 	// Fail, when set, is asked before every call; an error it returns is the
 	// call's.
 	Fail func(op, name string) error
+	// Now, when set, is the clock by which objects are stored.
+	Now func() time.Time
+}
+
+type object struct {
+	data     []byte
+	modified time.Time
 }
 
 var _ store.Backend = (*Memory)(nil)
 
 // NewMemory makes an empty backend.
 func NewMemory() *Memory {
-	return &Memory{objects: map[string][]byte{}}
+	return &Memory{objects: map[string]object{}}
 }
 
 func (m *Memory) check(ctx context.Context, op, name string) error {
@@ -50,7 +58,11 @@ func (m *Memory) Put(ctx context.Context, name string, data []byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.objects[name] = bytes.Clone(data)
+	now := time.Now
+	if m.Now != nil {
+		now = m.Now
+	}
+	m.objects[name] = object{bytes.Clone(data), now()}
 	return nil
 }
 
@@ -72,10 +84,11 @@ func (m *Memory) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	data, ok := m.objects[name]
+	o, ok := m.objects[name]
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", name, store.ErrNotFound)
 	}
+	data := o.data
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
@@ -86,10 +99,11 @@ func (m *Memory) GetRange(ctx context.Context, name string, offset, length int64
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	data, ok := m.objects[name]
+	o, ok := m.objects[name]
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", name, store.ErrNotFound)
 	}
+	data := o.data
 	from := min(offset, int64(len(data)))
 	return bytes.Clone(data[from:min(from+length, int64(len(data)))]), nil
 }
@@ -106,9 +120,9 @@ func (m *Memory) List(ctx context.Context, folder string) iter.Seq2[store.Object
 				continue
 			}
 			m.mu.Lock()
-			data, ok := m.objects[name]
+			o, ok := m.objects[name]
 			m.mu.Unlock()
-			if ok && !yield(store.Object{Name: name, Size: int64(len(data))}, nil) {
+			if ok && !yield(store.Object{Name: name, Size: int64(len(o.data)), Modified: o.modified}, nil) {
 				return
 			}
 		}
@@ -142,5 +156,7 @@ func (m *Memory) Names() []string {
 func (m *Memory) Damage(name string, change func([]byte) []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.objects[name] = change(bytes.Clone(m.objects[name]))
+	o := m.objects[name]
+	o.data = change(bytes.Clone(o.data))
+	m.objects[name] = o
 }
