@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,8 @@ func TestBlobs(t *testing.T) {
 
 func TestABlobIsSharedOnlyInsideItsClassAndWeek(t *testing.T) {
 	b := storetest.NewMemory()
-	s, damaged := open(t, b)
+	now := noon
+	s, damaged := open(t, b, func(o *store.Options) { o.Now = func() time.Time { return now } })
 	body := []byte("shared")
 	weekLater := noon.AddDate(0, 0, 7)
 	for range 2 {
@@ -50,7 +52,9 @@ func TestABlobIsSharedOnlyInsideItsClassAndWeek(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, body, got)
 
-	// A damaged copy is passed over for a good one.
+	// A damaged copy is passed over for a good one. Of what others delete a process
+	// that stored it knows only after a while.
+	now = now.Add(time.Hour)
 	require.NoError(t, s.PutBlob(t.Context(), "kept", noon, sha(body), body))
 	b.Damage("blobs/failures/2026-W02/"+sha(body)+".zst", func([]byte) []byte { return []byte("junk") })
 	_, err = s.Blob(t.Context(), sha(body))
@@ -114,4 +118,60 @@ func TestACrashAtAnyStepOfAWrite(t *testing.T) {
 			assert.Empty(t, damaged.list)
 		})
 	}
+}
+
+func TestABlobIsSentOncePerClassAndWeek(t *testing.T) {
+	b := storetest.NewMemory()
+	puts := 0
+	b.Fail = func(op, _ string) error {
+		if op == "put" {
+			puts++
+		}
+		return nil
+	}
+	now := noon
+	s, _ := open(t, b, func(o *store.Options) { o.Now = func() time.Time { return now } })
+	body := []byte("the system prompt of every run")
+	put := func(class string, at time.Time) {
+		t.Helper()
+		require.NoError(t, s.PutBlob(t.Context(), class, at, sha(body), body))
+	}
+	for range 100 {
+		put("failures", noon)
+	}
+	assert.Equal(t, 1, puts)
+	put("kept", noon)
+	put("failures", noon.AddDate(0, 0, 7))
+	assert.Equal(t, 3, puts, "another class or week is another blob")
+
+	now = now.Add(31 * time.Minute)
+	put("failures", noon)
+	assert.Equal(t, 4, puts, "what was there long ago is not taken to be there")
+
+	// What a reader finds missing or damaged is sent again.
+	w01 := "blobs/failures/2026-W01/" + sha(body) + ".zst"
+	b.Damage(w01, func([]byte) []byte { return []byte("junk") })
+	_, err := s.Blob(t.Context(), sha(body), store.Place{Class: "failures", At: noon})
+	require.NoError(t, err, "there are other copies")
+	put("failures", noon)
+	assert.Equal(t, 5, puts)
+	require.NoError(t, b.Delete(t.Context(), w01))
+	_, err = s.Blob(t.Context(), sha(body), store.Place{Class: "failures", At: noon})
+	require.NoError(t, err)
+	put("failures", noon)
+	assert.Equal(t, 6, puts)
+}
+
+func TestABlobThatWasNotStoredIsNotKnown(t *testing.T) {
+	b := storetest.NewMemory()
+	away := errors.New("away")
+	b.Fail = func(string, string) error { return away }
+	s, _ := open(t, b)
+	body := []byte("body")
+	require.ErrorIs(t, s.PutBlob(t.Context(), "failures", noon, sha(body), body), away)
+	b.Fail = nil
+	require.NoError(t, s.PutBlob(t.Context(), "failures", noon, sha(body), body))
+	got, err := s.Blob(t.Context(), sha(body))
+	require.NoError(t, err)
+	assert.Equal(t, body, got)
 }

@@ -53,12 +53,17 @@ func (x *index) putRows(ctx context.Context, hour time.Time, stem string, entrie
 
 // Flush writes the rows that are only in the journal of this store to Parquet
 // files, where every reader of the store finds them. It is harmless at any time;
-// with finish set it also closes the journals, as before an end of the process.
+// with finish set it also closes the journals, as before an end of the process. It
+// does so for tenants too.
 func (s *Store) Flush(ctx context.Context, finish bool) error {
-	if s.index.journal == nil {
-		return nil
+	var err error
+	if s.index.journal != nil {
+		err = s.index.flush(ctx, finish)
 	}
-	return s.index.flush(ctx, finish)
+	if s == s.tenants.root {
+		err = errors.Join(err, s.tenants.each(func(t *Store, last bool) error { return t.Flush(ctx, finish || last) }))
+	}
+	return err
 }
 
 // job is a journal to be written to a Parquet file.

@@ -64,6 +64,7 @@ func (s *Store) PutFragment(ctx context.Context, class, traceID string, td ptrac
 	if err := s.backend.Put(ctx, name, packed); err != nil {
 		return Fragment{}, fmt.Errorf("write fragment %s: %w", name, err)
 	}
+	s.tapeClasses.add(class)
 	return f, nil
 }
 
@@ -79,33 +80,36 @@ func (s *Store) Trace(ctx context.Context, traceID string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := make(map[string]bool, len(objects))
-	for _, object := range objects {
-		class := classOf(object.Name)
-		if len(run.Classes) == 0 || run.Classes[len(run.Classes)-1] != class {
-			run.Classes = append(run.Classes, class)
+	objects = run.distinct(objects)
+	parts := make([]*ptrace.Traces, len(objects))
+	damage := make([]error, len(objects))
+	err = each(ctx, len(objects), func(ctx context.Context, i int) error {
+		td, err := s.fragment(ctx, objects[i].Name)
+		if err == nil {
+			parts[i] = &td
 		}
-		// The same fragment in two classes has the same name in both.
-		base := path.Base(object.Name)
-		if seen[base] {
-			continue
+		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrTooLarge) {
+			damage[i], err = err, nil
 		}
-		seen[base] = true
-		td, err := s.fragment(ctx, object.Name)
-		switch {
-		case errors.Is(err, ErrNotFound):
+		if errors.Is(err, ErrNotFound) {
 			// Deleted between the listing and the read.
-			continue
-		case errors.Is(err, ErrDamaged), errors.Is(err, ErrTooLarge):
-			s.damaged(object.Name, err)
-			run.Damaged = append(run.Damaged, err)
-			continue
-		case err != nil:
-			return nil, err
+			err = nil
 		}
-		run.Fragments++
-		run.Bytes += object.Size
-		td.ResourceSpans().MoveAndAppendTo(run.Traces.ResourceSpans())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, object := range objects {
+		switch {
+		case damage[i] != nil:
+			s.damaged(object.Name, damage[i])
+			run.Damaged = append(run.Damaged, damage[i])
+		case parts[i] != nil:
+			run.Fragments++
+			run.Bytes += object.Size
+			parts[i].ResourceSpans().MoveAndAppendTo(run.Traces.ResourceSpans())
+		}
 	}
 	if run.Fragments == 0 {
 		if len(run.Damaged) > 0 {
@@ -126,7 +130,7 @@ func (s *Store) Delete(ctx context.Context, traceID string) error {
 	if err != nil {
 		return err
 	}
-	objects, err := s.fragments(ctx, id)
+	objects, err := s.allFragments(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -181,24 +185,23 @@ func (s *Store) StoredBytes(ctx context.Context, traceID string) (int64, error) 
 	return n, nil
 }
 
-// fragments lists the objects of a run in all classes.
-func (s *Store) fragments(ctx context.Context, id string) ([]Object, error) {
-	classes, err := s.backend.Folders(ctx, tapesFolder)
-	if err != nil {
-		return nil, fmt.Errorf("list classes: %w", err)
-	}
-	var objects []Object
-	for _, class := range classes {
-		for object, err := range s.backend.List(ctx, runFolder(class, id)) {
-			if err != nil {
-				return nil, fmt.Errorf("list fragments of %s: %w", id, err)
-			}
-			if strings.HasSuffix(object.Name, fragmentSuffix) {
-				objects = append(objects, object)
-			}
+// distinct notes the classes of objects that are in the order of their names, and
+// gives those that are not the same fragment in another class: that has the same
+// name there.
+func (r *Run) distinct(objects []Object) []Object {
+	seen := make(map[string]bool, len(objects))
+	var list []Object
+	for _, object := range objects {
+		class := classOf(object.Name)
+		if len(r.Classes) == 0 || r.Classes[len(r.Classes)-1] != class {
+			r.Classes = append(r.Classes, class)
+		}
+		if base := path.Base(object.Name); !seen[base] {
+			seen[base] = true
+			list = append(list, object)
 		}
 	}
-	return objects, nil
+	return list
 }
 
 func (s *Store) fragment(ctx context.Context, name string) (ptrace.Traces, error) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 )
@@ -18,21 +19,19 @@ const tidyEvery = 10 * time.Minute
 // when a journal is full, it writes the rows of this process to Parquet files; now
 // and then it does so for processes that are gone, and compacts finished hours.
 // What goes wrong is told to failed and tried again the next time; no row is lost
-// by it. Whoever stops it calls [Store.Flush] last.
+// by it. The indexes of tenants are kept in order with it. Whoever stops it calls
+// [Store.Flush] last.
 func (s *Store) Maintain(ctx context.Context, interval time.Duration, failed func(error)) {
-	s.index.maintain(ctx, interval, tidyEvery, func(err error) {
+	tell := func(err error) {
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}
-	}, s.Compact)
-}
-
-func (x *index) maintain(ctx context.Context, flushEvery, tidyEvery time.Duration, tell func(error), compact func(context.Context) error) {
+	}
 	var full chan struct{}
 	flush := make(<-chan time.Time)
-	if x.journal != nil {
-		full = x.journal.full
-		ticker := time.NewTicker(flushEvery)
+	if s.index.journal != nil {
+		full = s.index.journal.full
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		flush = ticker.C
 	}
@@ -46,19 +45,26 @@ func (x *index) maintain(ctx context.Context, flushEvery, tidyEvery time.Duratio
 		case <-ctx.Done():
 			return
 		case <-flush:
-			tell(x.flush(ctx, false))
+			tell(s.Flush(ctx, false))
 			if left {
 				left = false
-				tell(x.flushLeft(ctx))
+				tell(s.AllTenants(ctx, func(_ string, s *Store) error { return s.flushLeft(ctx) }))
 			}
 		case <-full:
-			tell(x.flush(ctx, false))
+			tell(s.Flush(ctx, false))
 		case <-tidy.C:
-			if x.journal != nil {
-				tell(x.flushLeft(ctx))
-			}
-			tell(compact(ctx))
+			tell(s.AllTenants(ctx, func(_ string, s *Store) error {
+				return errors.Join(s.flushLeft(ctx), s.Compact(ctx))
+			}))
 			tidy.Reset(pause())
 		}
 	}
+}
+
+// flushLeft writes what processes that are gone have left in journals.
+func (s *Store) flushLeft(ctx context.Context) error {
+	if s.index.journal == nil {
+		return nil
+	}
+	return s.index.flushLeft(ctx)
 }

@@ -23,6 +23,9 @@ func (s *Store) PutPolicy(ctx context.Context, policy *tape.Redaction) error {
 	if err != nil {
 		return err
 	}
+	if s.known.has(name) {
+		return nil
+	}
 	text, err := json.Marshal(policy)
 	if err != nil {
 		return fmt.Errorf("policy %s: %w: %w", policy.Policy, ErrDamaged, err)
@@ -31,9 +34,11 @@ func (s *Store) PutPolicy(ctx context.Context, policy *tape.Redaction) error {
 	if err != nil {
 		return fmt.Errorf("policy %s: %w", policy.Policy, err)
 	}
+	begun := s.now()
 	if err := s.backend.Put(ctx, name, packed); err != nil {
 		return fmt.Errorf("write policy %s: %w", policy.Policy, err)
 	}
+	s.known.add(name, begun)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"container/list"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -43,6 +44,10 @@ type Store struct {
 	index   *index
 	now     func() time.Time
 	damaged func(name string, err error)
+	// known are objects of the kinds that many runs share.
+	known       *known
+	tapeClasses *classes
+	tenants     *tenants
 }
 
 // Open makes a store over a backend. It does not touch the backend.
@@ -75,18 +80,30 @@ func Open(backend Backend, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := newStore(backend, codec, &opts)
+	s.tenants = &tenants{root: s, opts: opts, order: list.New(), open: map[string]*list.Element{}}
+	return s, nil
+}
+
+func newStore(backend Backend, codec *codec, opts *Options) *Store {
 	return &Store{
 		backend: backend,
 		codec:   codec,
-		index:   newIndex(backend, &opts),
+		index:   newIndex(backend, opts),
 		now:     opts.Now,
 		damaged: opts.OnDamaged,
-	}, nil
+
+		known:       newKnown(opts.Now),
+		tapeClasses: &classes{backend: backend, folder: tapesFolder, now: opts.Now},
+	}
 }
 
-// Close frees the store's memory. The backend is the caller's.
+// Close frees the memory of the store and of those of its tenants, which are not
+// closed by themselves. The backend is the caller's.
 func (s *Store) Close() {
-	s.codec.close()
+	if s == s.tenants.root {
+		s.codec.close()
+	}
 }
 
 func randomWriter() string {

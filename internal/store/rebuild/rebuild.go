@@ -88,23 +88,14 @@ func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*St
 	if err != nil {
 		return nil, err
 	}
-	var unreadable error
-	// What Restore reports as an error is in missing as well.
-	missing, _ := offload.Restore(run.Traces, func(ref offload.Ref) ([]byte, error) {
-		if byRef {
-			// Restore is called for the escapes, which go all the same.
-			return nil, offload.ErrMissing
-		}
-		data, err := st.Blob(ctx, ref.SHA256)
-		switch {
-		case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrTooLarge):
-		case unreadable == nil:
-			unreadable = err
-		}
-		return data, err
-	})
-	if unreadable != nil {
-		return nil, fmt.Errorf("bodies of trace %s: %w", run.TraceID, unreadable)
+	if byRef {
+		// Restore is called for the escapes, which go all the same.
+		missing, _ := offload.Restore(run.Traces, func(offload.Ref) ([]byte, error) { return nil, offload.ErrMissing })
+		return &Stored{Run: run, Missing: missing}, nil
+	}
+	missing, err := restore(ctx, st, run)
+	if err != nil {
+		return nil, err
 	}
 	return &Stored{Run: run, Missing: missing}, nil
 }

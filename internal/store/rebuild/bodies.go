@@ -1,0 +1,92 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/store"
+)
+
+// fetching bounds the bodies that are asked for at a time.
+const fetching = 16
+
+// fetched is what became of a wish for a body.
+type fetched struct {
+	data []byte
+	err  error
+}
+
+// restore puts the bodies of a run back, fetching them together, and lists those
+// that could not be had. The error is that of a backend that cannot be read.
+func restore(ctx context.Context, st *store.Store, run *store.Run) ([]offload.Ref, error) {
+	bodies, err := fetch(ctx, st, run)
+	if err != nil {
+		return nil, fmt.Errorf("bodies of trace %s: %w", run.TraceID, err)
+	}
+	// What Restore reports as an error is in missing as well.
+	missing, _ := offload.Restore(run.Traces, func(ref offload.Ref) ([]byte, error) {
+		body := bodies[ref]
+		delete(bodies, ref) // asked for once, and kept by Restore
+		return body.data, body.err
+	})
+	return missing, nil
+}
+
+func fetch(ctx context.Context, st *store.Store, run *store.Run) (map[offload.Ref]fetched, error) {
+	refs := offload.Refs(run.Traces)
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	places := placesOf(run)
+	bodies := make(map[offload.Ref]fetched, len(refs))
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(fetching)
+	for _, ref := range refs {
+		group.Go(func() error {
+			data, err := st.Blob(ctx, ref.SHA256, places...)
+			switch {
+			case err == nil, errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrBadName),
+				errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrTooLarge):
+			default:
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			bodies[ref] = fetched{data, err}
+			return nil
+		})
+	}
+	return bodies, group.Wait()
+}
+
+// placesOf says where the bodies of a run should be: the rows that its spans carry
+// tell when it was decided.
+func placesOf(run *store.Run) []store.Place {
+	var places []store.Place
+	for _, rs := range run.Traces.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				row, ok := attr.RowFrom(span.Attributes())
+				if !ok {
+					continue
+				}
+				at, err := time.Parse(time.RFC3339Nano, row.Decided)
+				if err != nil {
+					continue
+				}
+				for _, class := range run.Classes {
+					places = append(places, store.Place{Class: class, At: at})
+				}
+			}
+		}
+	}
+	return places
+}
