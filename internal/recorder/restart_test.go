@@ -33,8 +33,16 @@ func onDisk(t testing.TB, change func(*Config)) func(*Config) {
 func (f *fixture) kill() {
 	f.t.Helper()
 	cfg := f.cfg
-	cfg.Spool.Directory = f.t.TempDir()
-	require.NoError(f.t, os.CopyFS(cfg.Spool.Directory, os.DirFS(f.cfg.Spool.Directory)))
+	for {
+		before := f.Status().Spool
+		cfg.Spool.Directory = f.t.TempDir()
+		err := os.CopyFS(cfg.Spool.Directory, os.DirFS(f.cfg.Spool.Directory))
+		// A kill is one moment; compaction must not have gone on meanwhile.
+		if f.Status().Spool == before {
+			require.NoError(f.t, err)
+			break
+		}
+	}
 	require.NoError(f.t, os.RemoveAll(filepath.Join(cfg.Spool.Directory, "lock")))
 	open := f.openAmount()
 	f.counts = counts{}
