@@ -223,10 +223,10 @@ func recordUntilKilled(t *testing.T, dir string) {
 	stored, err := os.OpenFile(filepath.Join(dir, "stored"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
 	cfg := Config{
-		IdleTimeout: 100 * time.Millisecond, MaxAge: time.Hour, RootSettle: 10 * time.Millisecond,
-		Lookback: 50 * time.Millisecond, MaxRunBytes: 1 << 20, MaxRunSpans: 10_000, MaxRequestBytes: 1 << 20, DecidedRuns: 10_000,
+		IdleTimeout: 400 * time.Millisecond, MaxAge: time.Hour, RootSettle: 10 * time.Millisecond,
+		Lookback: 150 * time.Millisecond, MaxRunBytes: 1 << 20, MaxRunSpans: 10_000, MaxRequestBytes: 1 << 20, DecidedRuns: 10_000,
 		Spool: Spool{
-			Directory: filepath.Join(dir, "spool"), MaxBytes: 4 << 20, SegmentBytes: 256 << 10,
+			Directory: filepath.Join(dir, "spool"), MaxBytes: 1 << 20, SegmentBytes: 64 << 10,
 			SyncInterval: 10 * time.Millisecond, CacheBytes: 1 << 20,
 		},
 	}
