@@ -134,9 +134,11 @@ func TestEveryMemberHasAColumnOfItsJSONName(t *testing.T) {
 }
 
 func TestTheSameEntriesGiveTheSameBytes(t *testing.T) {
-	first := write(t, many(1000)...)
-	write(t, full(t))
-	assert.Equal(t, first, write(t, many(1000)...))
+	for _, n := range []int{0, 1, 1000} {
+		first := write(t, many(n)...)
+		write(t, full(t))
+		assert.Equal(t, first, write(t, many(n)...))
+	}
 }
 
 func TestPositionsPickRows(t *testing.T) {
@@ -358,6 +360,17 @@ func BenchmarkWrite10000(b *testing.B) {
 			}
 		}
 		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWrite1(b *testing.B) {
+	e := many(1)[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		w := rowfile.NewWriter(io.Discard)
+		if err := errors.Join(w.Write(&e), w.Close()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -21,10 +20,14 @@ const (
 	formatKey, formatVersion = "tapedeck.index", "1"
 )
 
-// writers are reused: a writer holds a buffer for each of its columns.
-var writers = sync.Pool{New: func() any {
-	return parquet.NewWriter(io.Discard, schema,
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
+// codec keeps encoders, which are large, for the next file.
+var codec = &zstd.Codec{Level: zstd.SpeedDefault}
+
+// newWriter makes a writer for each file: one that is used again forgets what the
+// footer says beside the schema.
+func newWriter(w io.Writer) *parquet.Writer {
+	return parquet.NewWriter(w, schema,
+		parquet.Compression(codec),
 		parquet.MaxRowsPerRowGroup(rowGroup),
 		parquet.BloomFilters(parquet.SplitBlockFilter(filterBits, traceIDColumn)),
 		parquet.SortingWriterConfig(parquet.SortingColumns(parquet.Ascending(decidedColumn), parquet.Ascending(traceIDColumn))),
@@ -32,7 +35,7 @@ var writers = sync.Pool{New: func() any {
 		parquet.CreatedBy("tapedeck", formatVersion, "index"),
 		parquet.KeyValueMetadata(formatKey, formatVersion),
 	)
-}}
+}
 
 // Writer writes one file. Entries must come in the order of [Compare].
 type Writer struct {
@@ -43,9 +46,7 @@ type Writer struct {
 
 // NewWriter starts a file. Close it also after an error.
 func NewWriter(w io.Writer) *Writer {
-	pw := writers.Get().(*parquet.Writer)
-	pw.Reset(w)
-	return &Writer{w: pw}
+	return &Writer{w: newWriter(w)}
 }
 
 // batch is how many rows are handed to the columns together.
@@ -82,8 +83,6 @@ func (w *Writer) Close() error {
 	if closeErr := w.w.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("write footer: %w", closeErr)
 	}
-	w.w.Reset(io.Discard)
-	writers.Put(w.w)
 	return err
 }
 
