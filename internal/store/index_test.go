@@ -385,3 +385,38 @@ func TestAnHourOfManyRowsIsReadByItsKeys(t *testing.T) {
 	assert.Equal(t, []string{traceID(29_998), traceID(29_991), traceID(29_984)}, ids(page.Rows))
 	assert.Len(t, list(t, s, store.Query{Service: []string{"s3"}, Since: noon.Add(29 * time.Second)}), 143)
 }
+
+func TestTheRowsOfTenantsGoTheSameWay(t *testing.T) {
+	b, root := storetest.NewMemory(), t.TempDir()
+	c := &clock{}
+	s, _ := open(t, b, c.opt, journalIn(openDir(t, root)))
+	for _, tenant := range []string{"", "a", "b"} {
+		st, err := s.Tenant(tenant)
+		require.NoError(t, err)
+		require.NoError(t, st.AppendRows(t.Context(), rowsOf(idA)))
+	}
+	require.NoError(t, s.Flush(t.Context(), false))
+	assert.Len(t, b.Names(), 3)
+	st, err := s.Tenant("b")
+	require.NoError(t, err)
+	require.NoError(t, st.AppendRows(t.Context(), rowsOf(idB)))
+
+	// The process is gone before the last row was written.
+	c.set(20 * time.Minute)
+	next, _ := open(t, b, c.opt, journalIn(openDir(t, root)))
+	maintain(t, next, func() bool {
+		left := 0
+		for _, o := range storetest.List(t, openDir(t, root), "tenants/") {
+			if strings.HasSuffix(o.Name, ".jsonl") {
+				left++
+			}
+		}
+		return left == 0 && files(t, openDir(t, root), ".jsonl") == 0
+	})
+	for tenant, want := range map[string]int{"": 1, "a": 1, "b": 2} {
+		bucket, _ := open(t, b, c.opt)
+		st, err := bucket.Tenant(tenant)
+		require.NoError(t, err)
+		assert.Len(t, list(t, st, store.Query{}), want)
+	}
+}
