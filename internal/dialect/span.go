@@ -206,6 +206,10 @@ func (s *Span) Str(keys ...string) string {
 // answered reports whether the span says what came out of it, by the names of
 // any framework.
 func (s *Span) answered() bool {
+	if s.Scope.Name() == RecordedScope && s.Status().Code() == ptrace.StatusCodeOk {
+		// The recorder knew how the run ended.
+		return true
+	}
 	for _, key := range [...]string{"traceloop.entity.output", "output.value", "gen_ai.output.messages", "langfuse.observation.output", "mlflow.spanOutputs"} {
 		if v, ok := s.Attr(key); ok && v.AsString() != "" && v.AsString() != `""` && v.AsString() != "null" {
 			return true

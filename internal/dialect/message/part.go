@@ -24,6 +24,11 @@ func part(v value.Value) Part {
 		return reply(v)
 	case "image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document", "blob", "uri":
 		return Part{Type: Media, Raw: v}
+	case "media", "other":
+		// The neutral form itself.
+		if v.Only("type", "value") && v.At("value").Kind() == value.Object {
+			return Part{Type: Type(v.At("type").Str()), Raw: v.At("value")}
+		}
 	case "refusal":
 		return Part{Type: Text, Text: v.First("refusal", "text").Str()}
 	}
@@ -94,7 +99,7 @@ func reply(v value.Value) Part {
 		ID:   v.First("call_id", "tool_use_id", "toolCallId", "toolUseId", "tool_call_id", "id", "ref").Str(),
 		Name: v.First("name", "toolName", "tool_name").Str(),
 		Failed: v.First("is_error", "isError").Truthy() || v.At("status").Str() == "error" ||
-			v.At("outcome").Str() == "error",
+			v.At("outcome").Str() == "error" || v.At("failed").Truthy(),
 	}
 	if origin.Kind() == value.Object {
 		p.ID, p.Name = origin.At("id").Str(), origin.At("tool_name").Str()
