@@ -146,8 +146,8 @@ func (r *run) translate() Run {
 	}
 	first, last := r.span()
 	facts.DurationMS = float64(max(0, last-first)) / 1e6
-	if root := r.rootSpan(); root != nil && r.opts.config().TenantAttribute != "" {
-		facts.Tenant = attrFirst(root.Resource, r.opts.config().TenantAttribute)
+	if root := r.rootSpan(); root != nil {
+		facts.Tenant = r.opts.Tenant(root.Resource)
 	}
 	out := Run{Tape: t, Facts: facts}
 	if r.opts.Lean {

@@ -78,8 +78,9 @@ type Spool struct {
 type Bodies interface {
 	// Class is the retention class of a run.
 	Class(row tape.Row) string
-	// PutBody stores a body of a run of that class, decided at the given time.
-	PutBody(ctx context.Context, class string, decided time.Time, body offload.Body) error
+	// PutBody stores a body of a tenant's run of that class, decided at the given
+	// time.
+	PutBody(ctx context.Context, tenant, class string, decided time.Time, body offload.Body) error
 }
 
 // Conditions say of the redacted spans of a run whether it is wanted.

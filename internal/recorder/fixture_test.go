@@ -35,6 +35,8 @@ type fixture struct {
 	emitted []ptrace.Traces
 	fail    error
 	counts  counts
+	// tenants are the bodies of each tenant.
+	tenants map[string][]string
 	bodies  map[string][]byte
 	noBody  bool
 }
@@ -121,13 +123,17 @@ func (f *fixture) Class(row tape.Row) string {
 	return "other"
 }
 
-func (f *fixture) PutBody(_ context.Context, _ string, _ time.Time, b offload.Body) error {
+func (f *fixture) PutBody(_ context.Context, tenant, _ string, _ time.Time, b offload.Body) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.noBody {
 		return errRetryable
 	}
 	f.bodies[b.SHA256] = append([]byte(nil), b.Data...)
+	if f.tenants == nil {
+		f.tenants = map[string][]string{}
+	}
+	f.tenants[tenant] = append(f.tenants[tenant], b.SHA256)
 	return nil
 }
 

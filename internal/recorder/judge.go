@@ -81,7 +81,7 @@ func (r *Recorder) judge(ctx context.Context, rn *run, trigger tape.Trigger, wan
 		return v, r.pack(ctx, td, t, &v)
 	}
 	v.fate = stateSummarised
-	v.out = r.requests(summary(td, v.row))
+	v.out = r.requests(r.ofTenant(td, summary(td, v.row)))
 	return v, nil
 }
 
@@ -183,21 +183,4 @@ func (r *Recorder) requests(td ptrace.Traces) []ptrace.Traces {
 func carriesRow(span ptrace.Span) bool {
 	_, ok := attr.RowFrom(span.Attributes())
 	return ok
-}
-
-// moveBodies sends large bodies to the store. One that the store does not take
-// stays where it is. Without a store nothing moves, but values that only look
-// like references are escaped all the same.
-func (r *Recorder) moveBodies(ctx context.Context, td ptrace.Traces, v *verdict) error {
-	threshold := r.cfg.OffloadThreshold
-	if r.deps.Bodies == nil {
-		threshold = 0
-	}
-	now := r.deps.Now()
-	// Spans with several such texts still fit into a request.
-	stats, _ := offload.TracesOfRun(td, threshold, r.cfg.MaxRequestBytes/4, func(b offload.Body) error {
-		return r.deps.Bodies.PutBody(ctx, v.row.Class, now, b)
-	})
-	v.offloaded = stats
-	return ctx.Err()
 }

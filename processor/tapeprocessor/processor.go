@@ -15,12 +15,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
+	"go.uber.org/zap"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore"
 	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/recorder"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -95,10 +97,6 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 		}
 		deps.Bodies = bodies{storage}
 		deps.Translation = storage.Translation()
-		// Whoever replays a tape redacts live arguments by the rules of its spans.
-		if err := storage.Store().PutPolicy(ctx, p.scrubber.Policy().Manifest()); err != nil {
-			return fmt.Errorf("storage: %w", err)
-		}
 	}
 	conditions, err := p.cfg.Keep.conditions(p.set.TelemetrySettings)
 	if err != nil {
@@ -123,7 +121,35 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 	for range deciders {
 		p.done.Go(func() { p.loop(loopCtx) })
 	}
+	if storage != nil {
+		p.done.Go(func() { p.storePolicy(loopCtx, storage.Store()) })
+	}
 	return nil
+}
+
+// Pauses between attempts to store the policy.
+const (
+	policyPauseFirst = time.Second
+	policyPauseMost  = time.Minute
+)
+
+// storePolicy stores the rules of redaction: whoever replays a tape redacts live
+// arguments by the rules of its spans. A store that is away must neither keep the
+// collector from starting nor runs from going on to a queue, so that it is tried
+// until it succeeds.
+func (p *tapeProcessor) storePolicy(ctx context.Context, st *store.Store) {
+	for pause := policyPauseFirst; ; pause = min(2*pause, policyPauseMost) {
+		err := st.PutPolicy(ctx, p.scrubber.Policy().Manifest())
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		p.set.Logger.Warn("The rules of redaction could not be stored, which is tried again", zap.Error(err), zap.Duration("after", pause))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
 }
 
 func (p *tapeProcessor) loop(ctx context.Context) {
@@ -203,6 +229,10 @@ type bodies struct{ storage tapestore.Extension }
 
 func (b bodies) Class(row tape.Row) string { return b.storage.Class(row) }
 
-func (b bodies) PutBody(ctx context.Context, class string, decided time.Time, body offload.Body) error {
-	return b.storage.Store().PutBlob(ctx, class, decided, body.SHA256, body.Data)
+func (b bodies) PutBody(ctx context.Context, tenant, class string, decided time.Time, body offload.Body) error {
+	st, err := b.storage.Store().Tenant(tenant)
+	if err != nil {
+		return err
+	}
+	return st.PutBlob(ctx, class, decided, body.SHA256, body.Data)
 }

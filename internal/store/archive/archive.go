@@ -7,6 +7,9 @@
 // all kept: they are redacted, stored, and read together with what is already
 // there of their run to make its row.
 //
+// Where a resource attribute names the tenant, the spans of each tenant go to its
+// own store, whatever requests they come in and whatever their trace ids are.
+//
 // Writing the same spans again is harmless. Fragments are written before rows,
 // so a row never tells of a run that is not there. Spans that arrive in several
 // requests, in any order, give the same run.
@@ -20,13 +23,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/dialect"
-	"github.com/tapedeck/tapedeck/internal/offload"
 	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/tape"
@@ -57,8 +59,6 @@ type Archive struct {
 	// locks keep two requests with undecided spans of one run from each making
 	// a row without the spans of the other.
 	locks [64]sync.Mutex
-	// policyStored: the rules of the scrubber are in the store.
-	policyStored atomic.Bool
 }
 
 // New makes an Archive.
@@ -116,41 +116,66 @@ func (r *Result) RefusedErr() error {
 // Result.Failed.
 func (a *Archive) Write(ctx context.Context, td ptrace.Traces) Result {
 	result := Result{Failed: ptrace.NewTraces()}
-	runs, err := split(td)
+	runs, err := split(td, a.opts.Translation.Tenant)
 	if err != nil {
 		result.Refused = []Refusal{{Spans: td.SpanCount(), Err: err}}
 		return result
 	}
-	var rows []store.Entry
-	var written []*run
+	var written []*decided
 	for _, r := range runs {
-		got, err := a.run(ctx, r, &result)
+		rows, err := a.run(ctx, r, &result)
 		if err != nil {
 			a.failed(&result, r, err)
 			continue
 		}
-		rows = append(rows, got...)
-		if len(got) > 0 {
-			written = append(written, r)
-		}
+		written = group(written, r, rows)
 	}
-	if err := a.store.AppendEntries(ctx, rows); err != nil {
-		// Their fragments are there, and writing those again is harmless.
-		for _, r := range written {
-			a.failed(&result, r, err)
+	for _, d := range written {
+		if err := d.store.AppendEntries(ctx, d.rows); err != nil {
+			// Their fragments are there, and writing those again is harmless.
+			for _, r := range d.runs {
+				a.failed(&result, r, err)
+			}
+			continue
 		}
-		return result
+		result.count(d.rows)
 	}
+	return result
+}
+
+// decided is what goes to the index of one store.
+type decided struct {
+	store *store.Store
+	rows  []store.Entry
+	runs  []*run
+}
+
+// group puts the rows of a run to those of the same store. There are as many stores
+// as there are tenants in a request, which are few.
+func group(all []*decided, r *run, rows []store.Entry) []*decided {
+	if len(rows) == 0 {
+		return all
+	}
+	at := slices.IndexFunc(all, func(d *decided) bool { return d.store == r.store })
+	if at < 0 {
+		at = len(all)
+		all = append(all, &decided{store: r.store})
+	}
+	all[at].rows = append(all[at].rows, rows...)
+	all[at].runs = append(all[at].runs, r)
+	return all
+}
+
+func (r *Result) count(rows []store.Entry) {
 	for _, row := range rows {
 		switch {
 		case row.Part:
 		case row.Kept:
-			result.Kept++
+			r.Kept++
 		default:
-			result.Summarised++
+			r.Summarised++
 		}
 	}
-	return result
 }
 
 func (a *Archive) failed(result *Result, r *run, err error) {
@@ -172,7 +197,11 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entr
 	if r.id == "" {
 		return nil, fmt.Errorf("%d spans: %w: all zero", r.td.SpanCount(), store.ErrBadTraceID)
 	}
-	p, err := a.prepare(ctx, r.td)
+	var err error
+	if r.store, err = a.store.Tenant(r.tenant); err != nil {
+		return nil, err
+	}
+	p, err := a.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -189,9 +218,9 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entr
 	var e store.Entry
 	switch {
 	case marks.row == nil && marks.outcome == "":
-		e.Row, err = a.undecided(ctx, r.id, spans, result)
+		e.Row, err = a.undecided(ctx, r, spans, result)
 	case marks.row == nil:
-		e, err = a.part(ctx, r.id, &marks, result)
+		e, err = a.part(ctx, r, &marks, result)
 	default:
 		e.Row = *marks.row
 		e.Kept = true
@@ -199,14 +228,14 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entr
 			e.Class = a.opts.Class(e.Row)
 		}
 		// Otherwise the bodies of the run are in that class already.
-		err = a.fragment(ctx, &e, spans, result)
+		err = r.fragment(ctx, &e, spans, result)
 	}
 	return append(rows, e), err
 }
 
 // fragment stores spans and says in the entry where.
-func (a *Archive) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces, result *Result) error {
-	f, err := a.store.PutFragment(ctx, e.Class, e.TraceID, td)
+func (r *run) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces, result *Result) error {
+	f, err := r.store.PutFragment(ctx, e.Class, e.TraceID, td)
 	if err == nil {
 		result.Fragments++
 		result.Bytes += f.Bytes
@@ -218,25 +247,25 @@ func (a *Archive) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces
 // part stores spans whose row came or comes with others: a piece of a run, or a
 // late span. Its entry adds to the row, and where that was deleted since, or never
 // comes, it still shows what is stored.
-func (a *Archive) part(ctx context.Context, id string, m *marks, result *Result) (store.Entry, error) {
-	e := store.Entry{Part: true, Row: tape.Row{TraceID: id, Outcome: m.outcome, Kept: true}}
+func (a *Archive) part(ctx context.Context, r *run, m *marks, result *Result) (store.Entry, error) {
+	e := store.Entry{Part: true, Row: tape.Row{TraceID: r.id, Outcome: m.outcome, Kept: true}}
 	e.Class = a.opts.Class(e.Row)
-	if err := a.fragment(ctx, &e, m.spans, result); err != nil {
+	if err := r.fragment(ctx, &e, m.spans, result); err != nil {
 		return e, err
 	}
-	decided, err := a.store.Decided(ctx, id)
+	decided, err := r.store.Decided(ctx, r.id)
 	e.Decided = decided.UTC().Format(time.RFC3339Nano)
 	return e, err
 }
 
 // undecided stores spans without a decision and makes the row of their run as
 // far as it is known.
-func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, result *Result) (tape.Row, error) {
-	lock := &a.locks[maphash.String(a.seed, id)%uint64(len(a.locks))]
+func (a *Archive) undecided(ctx context.Context, r *run, td ptrace.Traces, result *Result) (tape.Row, error) {
+	lock := &a.locks[maphash.String(a.seed, r.id)%uint64(len(a.locks))]
 	lock.Lock()
 	defer lock.Unlock()
 	whole := td
-	switch stored, err := a.store.Trace(ctx, id); {
+	switch stored, err := r.store.Trace(ctx, r.id); {
 	case err == nil:
 		whole = stored.Traces
 		more := ptrace.NewTraces()
@@ -246,12 +275,12 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 	default:
 		return tape.Row{}, err
 	}
-	row := tape.Row{TraceID: id}
+	row := tape.Row{TraceID: r.id}
 	opts := a.opts.Translation
 	opts.Lean = true
 	for _, run := range dialect.Runs(whole, plog.NewLogs(), opts) {
-		if r := run.Row(); r.TraceID == id {
-			row = r
+		if got := run.Row(); got.TraceID == r.id {
+			row = got
 		}
 	}
 	row = attr.Clip(row)
@@ -259,71 +288,10 @@ func (a *Archive) undecided(ctx context.Context, id string, td ptrace.Traces, re
 	row.Decided = a.opts.Now().UTC().Format(time.RFC3339Nano)
 	row.Class = a.opts.Class(row)
 	e := store.Entry{Row: row}
-	if err := a.fragment(ctx, &e, td, result); err != nil {
+	if err := r.fragment(ctx, &e, td, result); err != nil {
 		return row, err
 	}
 	var err error
-	row.Bytes, err = a.store.StoredBytes(ctx, id)
+	row.Bytes, err = r.store.StoredBytes(ctx, r.id)
 	return row, err
-}
-
-// prepared is spans ready to be stored.
-type prepared struct {
-	td       ptrace.Traces
-	redacted int
-	// trusted: all of it came from a processor.
-	trusted bool
-}
-
-// prepare redacts what came without the mark of a policy, and sees to it that
-// only references to bodies that a processor made are taken for such. It leaves
-// td as it is, so that another attempt starts from the same.
-func (a *Archive) prepare(ctx context.Context, td ptrace.Traces) (prepared, error) {
-	decided := isDecided(td)
-	trusted := decided
-	for _, rs := range td.ResourceSpans().All() {
-		trusted = trusted && isRedacted(rs)
-	}
-	if trusted {
-		return prepared{td: td, trusted: true}, nil
-	}
-	out, raw := ptrace.NewTraces(), ptrace.NewTraces()
-	td.CopyTo(out)
-	out.ResourceSpans().RemoveIf(func(rs ptrace.ResourceSpans) bool {
-		if isRedacted(rs) {
-			return false
-		}
-		rs.MoveTo(raw.ResourceSpans().AppendEmpty())
-		return true
-	})
-	policy := a.opts.Scrubber.Policy().Manifest()
-	if raw.ResourceSpans().Len() > 0 && !a.policyStored.Load() {
-		if err := a.store.PutPolicy(ctx, policy); err != nil {
-			return prepared{}, err
-		}
-		a.policyStored.Store(true)
-	}
-	stats := a.opts.Scrubber.Traces(raw)
-	for _, rs := range raw.ResourceSpans().All() {
-		rs.Resource().Attributes().PutStr(attr.Redaction, policy.Policy)
-	}
-	// A processor moves bodies out of the runs it decides, and of no others.
-	forged := []ptrace.Traces{raw}
-	if !decided {
-		forged = append(forged, out)
-	}
-	for _, part := range forged {
-		// With no threshold nothing moves, but what looks like a reference is
-		// marked as none.
-		if _, err := offload.Traces(part, 0, func(offload.Body) error { return nil }); err != nil {
-			return prepared{}, err
-		}
-	}
-	raw.ResourceSpans().MoveAndAppendTo(out.ResourceSpans())
-	return prepared{td: out, redacted: stats.Values}, nil
-}
-
-func isRedacted(rs ptrace.ResourceSpans) bool {
-	_, ok := rs.Resource().Attributes().Get(attr.Redaction)
-	return ok
 }

@@ -11,11 +11,15 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// run is the spans of one trace id in one request.
+// run is the spans of one trace id and one tenant in one request.
 type run struct {
 	// id is in lower-case hex, "" for the zero id.
-	id string
-	td ptrace.Traces
+	id     string
+	tenant string
+	td     ptrace.Traces
+
+	// store is that of the tenant.
+	store *store.Store
 
 	// Where the last span went, so that neighbours share resource and scope.
 	resource, scope int
@@ -26,11 +30,18 @@ type run struct {
 // having its own copies of resources and scopes.
 const maxSplit = 1 << 30
 
-// split takes td apart by trace id, in order of first appearance. Resources and
-// scopes are copied for each run they occur in, spans are moved. The error is
-// store.ErrTooLarge, and td is then as it was.
-func split(td ptrace.Traces) ([]*run, error) {
-	if r, ok := single(td); ok {
+// runKey tells runs apart. Whoever made a trace id is not to be trusted with the
+// tapes of others: the same id under two tenants is two runs.
+type runKey struct {
+	id     pcommon.TraceID
+	tenant string
+}
+
+// split takes td apart by trace id and tenant, in order of first appearance.
+// Resources and scopes are copied for each run they occur in, spans are moved. The
+// error is store.ErrTooLarge, and td is then as it was.
+func split(td ptrace.Traces, tenantOf func(pcommon.Resource) string) ([]*run, error) {
+	if r, ok := single(td, tenantOf); ok {
 		return []*run{r}, nil
 	}
 	// Asked before anything is copied: a large resource above many runs is small on
@@ -39,18 +50,19 @@ func split(td ptrace.Traces) ([]*run, error) {
 		return nil, fmt.Errorf("taken apart by run, the request has %d bytes: %w", n, store.ErrTooLarge)
 	}
 	var runs []*run
-	byID := map[pcommon.TraceID]*run{}
+	byKey := map[runKey]*run{}
 	resource, scope := 0, 0
 	for _, rs := range td.ResourceSpans().All() {
 		resource++
+		tenant := tenantOf(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			scope++
 			for _, span := range ss.Spans().All() {
-				id := span.TraceID()
-				r := byID[id]
+				key := runKey{span.TraceID(), tenant}
+				r := byKey[key]
 				if r == nil {
-					r = &run{id: id.String(), td: ptrace.NewTraces()}
-					byID[id] = r
+					r = &run{id: key.id.String(), tenant: tenant, td: ptrace.NewTraces()}
+					byKey[key] = r
 					runs = append(runs, r)
 				}
 				span.MoveTo(r.slot(rs, ss, resource, scope))
@@ -61,15 +73,16 @@ func split(td ptrace.Traces) ([]*run, error) {
 }
 
 // single leaves a request of one run as it is, which is what a processor sends.
-func single(td ptrace.Traces) (*run, bool) {
-	var id pcommon.TraceID
+func single(td ptrace.Traces, tenantOf func(pcommon.Resource) string) (*run, bool) {
+	var key runKey
 	first := true
 	for _, rs := range td.ResourceSpans().All() {
+		tenant := tenantOf(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
-				if first {
-					id, first = span.TraceID(), false
-				} else if span.TraceID() != id {
+				if this := (runKey{span.TraceID(), tenant}); first {
+					key, first = this, false
+				} else if this != key {
 					return nil, false
 				}
 			}
@@ -78,7 +91,7 @@ func single(td ptrace.Traces) (*run, bool) {
 	if first {
 		return nil, false
 	}
-	return &run{id: id.String(), td: td}, true
+	return &run{id: key.id.String(), tenant: key.tenant, td: td}, true
 }
 
 // slot is a new span of the run below copies of the resource and the scope.
