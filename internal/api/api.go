@@ -49,8 +49,10 @@ type Options struct {
 }
 
 type server struct {
-	store *store.Store
-	opts  Options
+	// store is that of the tenant, which is "" for runs without one.
+	store  *store.Store
+	tenant string
+	opts   Options
 }
 
 // New makes the handler.
@@ -79,25 +81,25 @@ func New(st *store.Store, opts Options) http.Handler {
 	s := &server{store: st, opts: opts}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/tapes", s.methods(map[string]endpoint{
-		http.MethodGet: {"list", s.list},
+		http.MethodGet: {"list", (*server).list},
 	}))
 	mux.Handle("/v1/tapes/{id}", s.methods(map[string]endpoint{
-		http.MethodGet:    {"tape", s.tape},
-		http.MethodDelete: {"delete", s.remove},
+		http.MethodGet:    {"tape", (*server).tape},
+		http.MethodDelete: {"delete", (*server).remove},
 	}))
 	mux.Handle("/v1/tapes/{id}/trace", s.methods(map[string]endpoint{
-		http.MethodGet: {"trace", s.trace},
+		http.MethodGet: {"trace", (*server).trace},
 	}))
 	mux.Handle("/v1/tapes/{id}/keep", s.methods(map[string]endpoint{
-		http.MethodPost: {"keep", s.keep},
+		http.MethodPost: {"keep", (*server).keep},
 	}))
 	mux.Handle("/v1/blobs/sha256/{hash}", s.methods(map[string]endpoint{
-		http.MethodGet: {"blob", s.blob},
+		http.MethodGet: {"blob", (*server).blob},
 	}))
-	mux.Handle("/", s.serve("other", func(_ http.ResponseWriter, r *http.Request) error {
+	mux.Handle("/", s.serve("other", func(_ *server, _ http.ResponseWriter, r *http.Request) error {
 		return &apiError{http.StatusNotFound, codeNotFound, "there is nothing at " + r.URL.Path, nil}
 	}))
-	refused := s.serve("other", func(_ http.ResponseWriter, r *http.Request) error {
+	refused := s.serve("other", func(_ *server, _ http.ResponseWriter, r *http.Request) error {
 		return &apiError{http.StatusForbidden, codeForbidden, opts.Refuse(r), nil}
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +115,7 @@ func New(st *store.Store, opts Options) http.Handler {
 // anything.
 type endpoint struct {
 	name string
-	call func(http.ResponseWriter, *http.Request) error
+	call func(*server, http.ResponseWriter, *http.Request) error
 }
 
 // methods picks the endpoint by method. The mux could do it, but would answer
@@ -136,7 +138,7 @@ func (s *server) methods(byMethod map[string]endpoint) http.Handler {
 			allowed += ", " + http.MethodHead
 		}
 	}
-	refused := s.serve("other", func(w http.ResponseWriter, r *http.Request) error {
+	refused := s.serve("other", func(_ *server, w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allowed)
 		return &apiError{http.StatusMethodNotAllowed, codeMethod, r.Method + " is not " + allowed, nil}
 	})
@@ -149,12 +151,16 @@ func (s *server) methods(byMethod map[string]endpoint) http.Handler {
 	})
 }
 
-func (s *server) serve(name string, call func(http.ResponseWriter, *http.Request) error) http.Handler {
+func (s *server) serve(name string, call func(*server, http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		// Content is whatever an agent wrote: no browser shall guess at it.
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if err := call(seen, r); err != nil {
+		of, err := s.forTenant(r)
+		if err == nil {
+			err = call(of, seen, r)
+		}
+		if err != nil {
 			s.fail(seen, r, err)
 		}
 		s.opts.Observe(r, name, seen.status)
@@ -180,6 +186,7 @@ func (s *server) audit(r *http.Request, action, field, id string) {
 	s.opts.Logger.Info("Audit",
 		zap.String("action", action),
 		zap.String(field, id),
+		zap.String("tenant", s.tenant),
 		zap.String("subject", s.opts.Subject(r)),
 		zap.String("remote", r.RemoteAddr))
 }

@@ -75,6 +75,7 @@ func (s *server) parseQuery(raw string) (store.Query, error) {
 			q.Since, err = s.parseTime(name, given)
 		case "until":
 			q.Until, err = s.parseTime(name, given)
+		case tenantMember:
 		case "limit":
 			q.Limit, err = parseLimit(name, given)
 		case "cursor":

@@ -46,6 +46,9 @@ func parseTapeQuery(raw string) (byRef, bare bool, err error) {
 		return false, false, err
 	}
 	for _, name := range sortedNames(values) {
+		if name == tenantMember {
+			continue
+		}
 		v, err := single(name, values[name])
 		if err != nil {
 			return false, false, err

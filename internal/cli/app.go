@@ -25,7 +25,7 @@ func OS() Streams { return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 // app is what all verbs share.
 type app struct {
 	Streams
-	server, store string
+	server, store, tenant string
 }
 
 // defaultServer is where the exporter listens unless configured otherwise.
@@ -86,6 +86,7 @@ of reach.`,
 	f := root.PersistentFlags()
 	f.StringVar(&a.server, "server", "", "URL of the tape API (default $TAPE_SERVER, then "+defaultServer+")")
 	f.StringVar(&a.store, "store", "", "tape store to read in place of a server: a directory or s3://bucket/prefix")
+	f.StringVar(&a.tenant, "tenant", "", "tenant whose runs are looked at (default $"+tenantVariable+", then runs without one)")
 	root.MarkFlagsMutuallyExclusive("server", "store")
 	root.SetHelpCommand(helpCmd(root))
 	root.AddCommand(a.verbs()...)

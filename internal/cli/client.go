@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +23,8 @@ type client struct {
 	base, where string
 	// token goes along as a bearer token, if there is one.
 	token string
+	// tenant is whose runs are asked for, "" for those without one.
+	tenant string
 	http  *http.Client
 }
 
@@ -39,11 +43,24 @@ const maxErrorBody = 1 << 20
 // others on the machine see those.
 const tokenVariable = "TAPE_TOKEN"
 
+// tenantVariable names the tenant where --tenant does not.
+const tenantVariable = "TAPE_TENANT"
+
 // client gives the API that --server or --store names, and what releases it.
 func (a *app) client() (c *client, done func(), err error) {
 	if a.store != "" {
-		return a.storeClient()
+		c, done, err = a.storeClient()
+	} else {
+		c, done, err = a.serverClient()
 	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c.tenant = cmp.Or(a.tenant, a.Env(tenantVariable))
+	return c, done, nil
+}
+
+func (a *app) serverClient() (c *client, done func(), err error) {
 	server := a.server
 	if server == "" {
 		server = a.Env("TAPE_SERVER")
@@ -104,6 +121,13 @@ func (e *apiError) code() int {
 // do sends a request and gives the answer if it is a good one. The caller
 // closes the body. Any error has its exit code.
 func (c *client) do(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
+	if c.tenant != "" {
+		// Not as the header X-Scope-OrgID, which cannot hold every name.
+		if query = maps.Clone(query); query == nil {
+			query = url.Values{}
+		}
+		query.Set("tenant", c.tenant)
+	}
 	target := c.base + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()

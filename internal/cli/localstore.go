@@ -50,7 +50,7 @@ func (a *app) backend() (store.Backend, error) {
 // holdsStore reports whether a directory has any of the folders of a store. One
 // without them would answer as a store without runs, which hides a wrong path.
 func holdsStore(path string) bool {
-	for _, folder := range []string{"tapes", "index", "blobs", "policies", ".tmp"} {
+	for _, folder := range []string{"tapes", "index", "blobs", "policies", "tenants", ".tmp"} {
 		if info, err := os.Stat(filepath.Join(path, folder)); err == nil && info.IsDir() {
 			return true
 		}

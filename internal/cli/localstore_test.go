@@ -105,3 +105,38 @@ func TestADirectoryThatIsNoStore(t *testing.T) {
 	assert.Equal(t, exitOK, r.code, "a store without runs is one")
 	assert.Equal(t, "tape: no runs match\n", r.err)
 }
+
+func TestRunsOfATenant(t *testing.T) {
+	path := t.TempDir()
+	backend, err := dir.Open(path)
+	require.NoError(t, err)
+	st, err := store.Open(backend, store.Options{})
+	require.NoError(t, err)
+	defer st.Close()
+	of, err := st.Tenant("a & b\n")
+	require.NoError(t, err)
+	id := strings.Repeat("c", 32)
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces([]byte(request(toolSpan('c', 1, `{"q":"socks"}`))))
+	require.NoError(t, err)
+	_, err = of.PutFragment(t.Context(), "failures", id, td)
+	require.NoError(t, err)
+	require.NoError(t, of.AppendRows(t.Context(), []tape.Row{{TraceID: id, Outcome: tape.OutcomeFailed, Kept: true}}))
+
+	for name, words := range map[string][]string{
+		"flag":     {"--tenant", "a & b\n"},
+		"variable": {"TAPE_TENANT=a & b\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := tapeCmd(t, "", append(words, "--store", path, "ls", "--since", "1h")...)
+			require.Equal(t, exitOK, r.code, r.err)
+			assert.Contains(t, r.out, id)
+			r = tapeCmd(t, "", append(words, "--store", path, "pull", id)...)
+			assert.Equal(t, exitOK, r.code, r.err)
+		})
+	}
+	for _, words := range [][]string{{}, {"--tenant", "a"}} {
+		r := tapeCmd(t, "", append(words, "--store", path, "pull", id)...)
+		assert.Equal(t, exitMissing, r.code)
+		oneLineError(t, r)
+	}
+}
