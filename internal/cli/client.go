@@ -25,7 +25,7 @@ type client struct {
 	token string
 	// tenant is whose runs are asked for, "" for those without one.
 	tenant string
-	http  *http.Client
+	http   *http.Client
 }
 
 // How long a server may take: to connect, to begin an answer, to end it. The
