@@ -97,8 +97,8 @@ func body(text string) string { return strings.Repeat(text+" ", 1000) }
 // plays reports whether a run can be read whole.
 func (w *world) plays(traceID string) bool {
 	w.t.Helper()
-	stored, err := rebuild.Trace(context.Background(), w.store, traceID)
-	return err == nil && len(stored.Missing) == 0 && len(stored.Run.Damaged) == 0
+	stored, err := rebuild.Traces(context.Background(), w.store, traceID)
+	return err == nil && len(stored.Missing) == 0 && len(stored.Damaged) == 0
 }
 
 func (w *world) listed(traceID string) bool {
