@@ -81,34 +81,94 @@ func BenchmarkTrace(b *testing.B) {
 	}
 }
 
-func BenchmarkRows(b *testing.B) {
-	const total = 100_000
+// indexRow is one of n rows, one decided each second.
+func indexRow(n int) tape.Row {
+	return tape.Row{
+		TraceID: traceID(n), Outcome: tape.OutcomeFailed, Service: "shop", Agent: "buyer", Tools: []string{"search", "pay"},
+		Trigger: tape.TriggerRootEnded, Models: []string{"large"}, Steps: 12, Spans: 40, ToolCalls: 6, ModelCalls: 6,
+		FailureReason: "declined by the bank", Start: at(0), DurationMS: 81234.5,
+		Decided: noon.Add(time.Duration(n) * time.Second).Format(time.RFC3339Nano),
+	}
+}
+
+// indexed is a directory whose index has n rows, an hour to a file.
+func indexed(b *testing.B, n int) store.Backend {
+	b.Helper()
 	d, err := dir.Open(b.TempDir())
 	require.NoError(b, err)
 	s, _ := open(b, d)
-	rows := make([]tape.Row, 0, total)
-	for n := range total {
-		rows = append(rows, tape.Row{
-			TraceID: traceID(n), Outcome: tape.OutcomeFailed, Service: "shop", Agent: "buyer", Tools: []string{"search", "pay"},
-			Models: []string{"large"}, Steps: 12, Spans: 40, ToolCalls: 6, ModelCalls: 6, FailureReason: "declined by the bank",
-			Start: at(0), DurationMS: 81234.5, Decided: noon.Add(time.Duration(n) * time.Second).Format(time.RFC3339Nano),
+	for from := 0; from < n; from += 3600 {
+		var rows []tape.Row
+		for i := from; i < min(from+3600, n); i++ {
+			rows = append(rows, indexRow(i))
+		}
+		require.NoError(b, s.AppendRows(b.Context(), rows))
+		require.NoError(b, s.Flush(b.Context(), true))
+	}
+	return d
+}
+
+func BenchmarkIndex(b *testing.B) {
+	for _, total := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", total), func(b *testing.B) {
+			d := indexed(b, total)
+			s, _ := open(b, d)
+			b.Run("newest 50", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if page, err := s.Rows(b.Context(), store.Query{Limit: 50}); err != nil || len(page.Rows) != 50 {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("id of the oldest", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := s.Row(b.Context(), traceID(0)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("unknown id", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := s.Row(b.Context(), idB); err == nil {
+						b.Fatal("found")
+					}
+				}
+			})
+			b.Run("unknown id for the first time", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					fresh, _ := open(b, d)
+					if _, err := fresh.Row(b.Context(), idB); err == nil {
+						b.Fatal("found")
+					}
+				}
+			})
 		})
 	}
-	require.NoError(b, s.AppendRows(b.Context(), rows))
-	b.Run("first page", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := s.Rows(b.Context(), store.Query{}); err != nil {
-				b.Fatal(err)
-			}
+}
+
+func BenchmarkFlush(b *testing.B) {
+	rows := make([]tape.Row, 10_000)
+	for i := range rows {
+		rows[i] = indexRow(i % 3600)
+		rows[i].TraceID = traceID(i)
+		rows[i].Decided = at(time.Duration(i) * time.Millisecond)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		d, err := dir.Open(b.TempDir())
+		require.NoError(b, err)
+		s, _ := open(b, d, func(o *store.Options) { o.FlushRows = 20_000 })
+		require.NoError(b, s.AppendRows(b.Context(), rows))
+		b.StartTimer()
+		if err := s.Flush(b.Context(), true); err != nil {
+			b.Fatal(err)
 		}
-	})
-	b.Run("unknown id", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := s.Row(b.Context(), idB); err == nil {
-				b.Fatal("found")
-			}
-		}
-	})
+	}
 }
 
 func BenchmarkAppendRows(b *testing.B) {

@@ -99,6 +99,10 @@ func (x *index) entriesOf(ctx context.Context, p partition, id string) (found []
 					positions = append(positions, int64(i))
 				}
 			}
+			if len(positions) == 0 {
+				// The filter erred.
+				continue
+			}
 			err = s.rows(positions, func(_ int64, e *Entry) error {
 				found = append(found, *e)
 				return nil

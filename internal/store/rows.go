@@ -78,6 +78,8 @@ type lister struct {
 	// hour and held are what was read last and is not shown yet.
 	hour time.Time
 	held map[string]*group
+	// room is where groups are made.
+	room []group
 	// seen are runs of newer hours.
 	seen map[string]struct{}
 	out  []*decided
@@ -86,6 +88,8 @@ type lister struct {
 // group is what the keys say of one run.
 type group struct {
 	refs []ref
+	// only is the room of refs for the one entry that most runs have.
+	only [1]ref
 	// row, part and grave are the newest times of decision of each kind of entry.
 	row, part, grave int64
 	kept             bool
@@ -188,7 +192,11 @@ func (l *lister) found(groups map[string]*group, k key, r ref) {
 	}
 	g := groups[k.id]
 	if g == nil {
-		g = &group{}
+		if len(l.room) == 0 {
+			l.room = make([]group, 128)
+		}
+		g, l.room = &l.room[0], l.room[1:]
+		g.refs = g.only[:0]
 		groups[k.id] = g
 	}
 	g.add(k, r)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/bloom"
@@ -15,11 +16,21 @@ func (f *File) Keys() (keys []Key, err error) {
 	defer explain(&err)
 	for _, group := range f.file.RowGroups() {
 		from := len(keys)
+		// The ids of a group share one text.
+		var text []byte
+		var ends []int
 		err := f.column(group, traceIDColumn, func(_ int, v parquet.Value) {
-			keys = append(keys, Key{ID: string(v.ByteArray())})
+			text = append(text, v.ByteArray()...)
+			ends = append(ends, len(text))
 		})
 		if err != nil {
 			return nil, err
+		}
+		keys = slices.Grow(keys, len(ends))
+		ids, begin := string(text), 0
+		for _, end := range ends {
+			keys = append(keys, Key{ID: ids[begin:end]})
+			begin = end
 		}
 		rows := keys[from:]
 		for name, set := range keyMembers {
