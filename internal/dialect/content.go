@@ -130,6 +130,9 @@ func textBy(text string, enc encoding, memo *value.Memo) Content {
 	}
 	trimmed := strings.TrimSpace(text)
 	if enc == plainText || trimmed == "" {
+		if mark := writtenMark(text); mark != "" {
+			return cutBy(text, mark)
+		}
 		return Content{Value: value.Str(text), Grade: Exact, Raw: text}
 	}
 	v, err := memo.Parse(trimmed)
@@ -146,7 +149,7 @@ func textBy(text string, enc encoding, memo *value.Memo) Content {
 		}
 	}
 	if mark := cutMark(text); mark != "" {
-		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: "cut by the instrumentation (" + mark + ")"}
+		return cutBy(text, mark)
 	}
 	if structured(trimmed) && errors.Is(err, value.ErrTruncated) {
 		return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: whyInside}
@@ -178,8 +181,34 @@ func placeholder(s string) (why string, redacted, ok bool) {
 	return "", false, false
 }
 
+// cutBy is a text that was cut, and says so by its mark.
+func cutBy(text, mark string) Content {
+	return Content{Value: value.Str(text), Grade: Truncated, Raw: text, Why: "cut by the instrumentation (" + mark + ")"}
+}
+
 // cutMark is the mark an instrumentation leaves where it cut a text.
 func cutMark(s string) string {
+	if mark := writtenMark(s); mark != "" {
+		return mark
+	}
+	// Dots alone are a mark only behind the beginning of a structure: words in
+	// brackets may end so too.
+	for _, dots := range [...]string{"…", "..."} {
+		head, cut := strings.CutSuffix(s, dots)
+		if !cut || !structured(s) {
+			continue
+		}
+		_, err := value.Parse(head)
+		if _, pyErr := value.ParsePython(head); errors.Is(err, value.ErrTruncated) || errors.Is(pyErr, value.ErrTruncated) {
+			return "…"
+		}
+	}
+	return ""
+}
+
+// writtenMark is the mark of a cut that is words, and so tells of one in plain
+// text too.
+func writtenMark(s string) string {
 	tail := s
 	if len(tail) > 80 {
 		tail = tail[len(tail)-80:]
@@ -188,9 +217,6 @@ func cutMark(s string) string {
 		if strings.Contains(tail, mark) {
 			return mark
 		}
-	}
-	if structured(s) && (strings.HasSuffix(s, "…") || strings.HasSuffix(s, "...")) {
-		return "…"
 	}
 	return ""
 }

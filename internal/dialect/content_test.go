@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/tapedeck/tapedeck/internal/once"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -243,4 +244,33 @@ func TestEarlierTapeAttributesAreNotContent(t *testing.T) {
 	got := one(t, span)
 	assert.Equal(t, want.Records, got.Records)
 	assert.Equal(t, tape.TriggerIdle, got.Manifest.Trigger)
+}
+
+func TestWordsThatEndInDotsAreNotCut(t *testing.T) {
+	for text, grade := range map[string]Grade{
+		"[INFO] still loading...":    Exact,
+		"{name} is not known…":       Exact,
+		"[1, 2, 3]...":               Exact,
+		`{"rows": [1, 2, {"a": "x…`:  Truncated,
+		`{"rows": [1, 2...`:          Truncated,
+		`[{"a": 1}, {"b": "half...`:  Truncated,
+		"{'city': 'Oslo', 'un...":    Truncated,
+		"[truncated] is not the end": Truncated,
+	} {
+		assert.Equal(t, grade, contentText(text, jsonText).Grade, text)
+	}
+}
+
+// What stands where a text was lost is read as cut content, of plain text too.
+func TestALostTextIsCutContent(t *testing.T) {
+	for _, enc := range []encoding{jsonText, pythonText, plainText} {
+		for _, text := range []string{once.Hole, "the first half " + once.Hole, "[" + once.Hole} {
+			c := contentText(text, enc)
+			assert.Equal(t, Truncated, c.Grade, text)
+			assert.Contains(t, c.Why, "cut by the instrumentation")
+		}
+	}
+	for _, text := range []string{"the end...", "[INFO] still loading..."} {
+		assert.Equal(t, Exact, contentText(text, plainText).Grade, text)
+	}
 }

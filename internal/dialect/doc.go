@@ -51,7 +51,8 @@
 // # Promises
 //
 // The input is neither changed nor kept. Any order, splitting and repetition
-// of the same spans gives the same tapes. No input makes it panic: nesting is
+// of the same spans gives the same tapes; log records of one span and one instant
+// keep the order in which they arrive. No input makes it panic: nesting is
 // bounded, parents that form a circle make a root, and text that is no JSON
 // stays text.
 //

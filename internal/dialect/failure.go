@@ -13,6 +13,8 @@ func failureOf(s *Span, c *Call) *Failure {
 	var f *Failure
 	ex := exceptionOf(s)
 	switch {
+	case c.Kind == KindTool && pauses(raised(s, ex)):
+		// The call waits for an answer from outside, whatever status that is given.
 	case s.Status().Code() == ptrace.StatusCodeError:
 		f = &Failure{Evidence: "status"}
 	case s.errorType != "" && s.Status().Code() != ptrace.StatusCodeOk:
@@ -53,19 +55,37 @@ func exceptionOf(s *Span) *Failure {
 	return nil
 }
 
-// controlFlow names the exceptions by which frameworks pause or cancel rather
-// than fail.
-func controlFlow(typ string) bool {
-	if i := strings.LastIndexByte(typ, '.'); i >= 0 {
-		typ = typ[i+1:]
+// raised is the type of the exception that a span tells of, "" for none.
+func raised(s *Span, ex *Failure) string {
+	if ex != nil && ex.Type != "" {
+		return ex.Type
 	}
-	switch typ {
-	case "CancelledError", "GraphInterrupt", "NodeInterrupt", "ParentCommand", "GraphBubbleUp",
-		"CallDeferred", "ApprovalRequired", "AbortError", "TaskCanceledException", "OperationCanceledException":
+	return s.errorType
+}
+
+// controlFlow names the exceptions by which frameworks pause or cancel rather
+// than fail. A cancellation is one only where the span took no harm from it: a
+// call that ended in error because it was cancelled has failed.
+func controlFlow(typ string) bool {
+	switch className(typ) {
+	case "CancelledError", "AbortError", "TaskCanceledException", "OperationCanceledException":
+		return true
+	}
+	return pauses(typ)
+}
+
+// pauses names the exceptions by which a tool hands the run back to wait for a
+// person or for an answer from outside, or sends it elsewhere.
+func pauses(typ string) bool {
+	switch className(typ) {
+	case "GraphInterrupt", "NodeInterrupt", "ParentCommand", "GraphBubbleUp", "CallDeferred", "ApprovalRequired":
 		return true
 	}
 	return false
 }
+
+// className is the last part of a qualified name.
+func className(typ string) string { return typ[strings.LastIndexByte(typ, '.')+1:] }
 
 // onlyType reports whether a status text says no more than the type of the
 // failure does.

@@ -40,6 +40,8 @@ type Log struct {
 	Attrs pcommon.Map
 	Body  value.Value
 	Nanos int64
+	// Observed is when a log record was seen, in Unix nanoseconds.
+	Observed int64
 
 	// Where a log record comes from and what it names, zero for span events.
 	Resource pcommon.Resource

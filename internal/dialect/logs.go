@@ -12,6 +12,7 @@ import (
 func newLog(res pcommon.Resource, scope string, r plog.LogRecord) Log {
 	l := Log{
 		Name: r.EventName(), Attrs: r.Attributes(), Body: parsed(fromAttr(r.Body())), Nanos: int64(r.Timestamp()),
+		Observed: int64(r.ObservedTimestamp()),
 		Resource: res, Scope: scope, Trace: r.TraceID(), Span: r.SpanID(),
 	}
 	if l.Nanos == 0 {
@@ -40,12 +41,15 @@ func (l *Log) session() string {
 }
 
 // compareLogs orders the records of one span. Those of one instant keep the
-// order of a conversation: what went in before what came out, and each request
-// before its answer, which their arrival does not tell.
+// order of a conversation: what went in before what came out, then the order in
+// which they were seen. What is the same in all of this keeps its arrival, which
+// is the order it was written in: an order by content would be the same for every
+// delivery, and that of no conversation.
 func compareLogs(a, b Log) int {
 	return cmp.Or(
 		cmp.Compare(a.Nanos, b.Nanos),
 		cmp.Compare(logRank(a.Name), logRank(b.Name)),
+		cmp.Compare(a.Observed, b.Observed),
 	)
 }
 

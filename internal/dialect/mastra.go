@@ -78,6 +78,9 @@ func mastraStep(s *Span, c *Call) {
 	c.Tool, c.Silent = "chat", true
 	if ms := mastraAnswer(s.Value("mastra.model_step.output")); ms != nil {
 		c.Output, c.Response = ms, Content{Grade: Rebuilt}
+	} else if ms := message.Read(providerAnswer(s.Value("mastra.metadata.body"))); len(ms) > 0 {
+		// With the outputs hidden, the provider's own answer is still there.
+		c.Output, c.Response = ms, Content{Grade: Rebuilt, Key: "mastra.metadata.body"}
 	}
 	in := s.content(jsonText, "mastra.model_step.input")
 	if in.Value.Kind() != value.Array {

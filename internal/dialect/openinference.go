@@ -233,17 +233,26 @@ func oiOutput(v value.Value) value.Value {
 			return first[0].At("message")
 		}
 	}
-	if choices := v.At("choices").Items(); len(choices) > 0 {
-		return choices[0]
-	}
-	if out := v.At("output"); out.Kind() == value.Array {
-		return out
-	}
-	if v.Has("role") {
-		return v
+	if answer := providerAnswer(v); !answer.IsNull() {
+		return answer
 	}
 	if text := v.At("text"); text.Kind() == value.String && v.Only("text", "finish_reason") {
 		return value.Obj(value.M("role", value.Str("assistant")), value.M("content", text), value.M("finish_reason", v.At("finish_reason")))
+	}
+	return value.Value{}
+}
+
+// providerAnswer is the message, or the list of them, in the body with which a
+// provider answers: OpenAI chat and Responses, Anthropic; null in any other.
+func providerAnswer(body value.Value) value.Value {
+	if choices := body.At("choices").Items(); len(choices) > 0 {
+		return choices[0]
+	}
+	if out := body.At("output"); out.Kind() == value.Array {
+		return out
+	}
+	if body.Has("role") {
+		return body
 	}
 	return value.Value{}
 }

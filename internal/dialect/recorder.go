@@ -47,7 +47,7 @@ func (recorder) Kind(s *Span) (Kind, bool) {
 		return KindTool, true
 	case s.op == "invoke_agent":
 		return KindAgent, true
-	case s.Span.Kind() == ptrace.SpanKindClient:
+	case s.Kind() == ptrace.SpanKindClient:
 		return KindModel, true
 	}
 	return KindOther, true
