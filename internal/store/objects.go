@@ -116,6 +116,16 @@ func (s *Store) Remove(ctx context.Context, o Object) error {
 	return nil
 }
 
+// TenantFolder is the folder below which the store of a tenant has its objects, with
+// a slash at its end; "" for runs without a tenant. The error is ErrBadName.
+func TenantFolder(tenant string) (string, error) {
+	if tenant == "" {
+		return "", nil
+	}
+	folder, err := tenantFolder(tenant)
+	return tenantsFolder + folder + "/", err
+}
+
 // WeekBounds is from when until when bodies go into the folder of a week, the end
 // excluded. It reports false for what is the name of no week.
 func WeekBounds(week string) (from, to time.Time, ok bool) {

@@ -22,7 +22,9 @@ import (
 type Backend struct {
 	cfg    Config
 	client *minio.Client
-	prefix string
+	// transport carries what the client has no method for.
+	transport http.RoundTripper
+	prefix    string
 	// unconditional: the bucket does not know conditional writes.
 	unconditional atomic.Bool
 }
@@ -50,19 +52,20 @@ func Open(cfg Config) (*Backend, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
+	transport = &observed{next: transport, timeout: cfg.Timeout, observe: cfg.Observe}
 	client, err := minio.New(host, &minio.Options{
 		Creds:        cfg.Credentials,
 		Secure:       secure,
 		Region:       or(cfg.Region, defaultRegion),
 		BucketLookup: lookup,
-		Transport:    &observed{next: transport, timeout: cfg.Timeout, observe: cfg.Observe},
+		Transport:    transport,
 		// One layer tries again, and it is ours: see retry.
 		MaxRetries: 1,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("s3 endpoint %s: %w", host, err)
 	}
-	b := &Backend{cfg: cfg, client: client}
+	b := &Backend{cfg: cfg, client: client, transport: transport}
 	if cfg.Prefix != "" {
 		b.prefix = cfg.Prefix + "/"
 	}
