@@ -137,14 +137,16 @@ func jsonOf(content json.RawMessage) string {
 // in which models are offered tools.
 func (b *builder) define(attrs pcommon.Map, r *tape.Record) {
 	tool, ok := b.tools[r.Tool]
-	if ok && (r.SchemaVersion == "" || r.SchemaVersion == tool.SchemaVersion) {
-		// The later calls are of the same version: once is enough.
-		delete(b.tools, r.Tool)
-	} else if r.SchemaVersion == "" {
+	switch version, defined := b.defined[r.Tool]; {
+	case defined && (r.SchemaVersion == "" || r.SchemaVersion == version):
 		return
-	} else {
+	case ok && (r.SchemaVersion == "" || r.SchemaVersion == tool.SchemaVersion):
+	case r.SchemaVersion == "":
+		return
+	default:
 		tool = tape.Tool{Name: r.Tool, SchemaVersion: r.SchemaVersion}
 	}
+	b.defined[r.Tool] = tool.SchemaVersion
 	type definition struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description,omitempty"`

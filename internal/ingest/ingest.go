@@ -55,6 +55,8 @@ type builder struct {
 	ids      []pcommon.SpanID
 	times    []interval
 	tools    map[string]tape.Tool
+	// defined has the version that the last definition of a tool gave.
+	defined map[string]string
 
 	td    ptrace.Traces
 	spans ptrace.SpanSlice
@@ -70,7 +72,7 @@ func newBuilder(m *tape.Manifest, g *runOf, opts Options) *builder {
 	b := &builder{
 		manifest: m, trace: g.trace, records: g.records,
 		ids: spanIDs(g.trace, g.records), times: schedule(m, g.records, opts.Now),
-		tools: map[string]tape.Tool{}, td: ptrace.NewTraces(),
+		tools: map[string]tape.Tool{}, defined: map[string]string{}, td: ptrace.NewTraces(),
 		calls: map[pcommon.SpanID]ptrace.Span{}, others: map[pcommon.SpanID]ptrace.Span{},
 	}
 	for _, tool := range m.Tools {

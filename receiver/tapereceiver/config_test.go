@@ -40,11 +40,23 @@ func TestConfig(t *testing.T) {
 	assert.Equal(t, time.Minute, cfg.PollInterval)
 	assert.Equal(t, 1_000_000, cfg.MaxRequestBytes)
 	assert.Equal(t, time.Hour, cfg.RetryConfig.MaxElapsedTime)
+	assert.Equal(t, []string{"fetch"}, cfg.Tool)
+	assert.Equal(t, []string{"acme"}, cfg.Tenant)
+	assert.Equal(t, time.Hour, cfg.LookBack)
+	assert.Equal(t, "file_storage", cfg.Checkpoint.String())
+	assert.Equal(t, []string{TimeShift, BodiesReference, "recorder"}, []string{cfg.Time, cfg.Bodies, cfg.DefaultService})
+	assert.Equal(t, "127.0.0.1:1234", cfg.HTTP.Get().NetAddr.Endpoint)
+	assert.EqualValues(t, 1000, cfg.HTTP.Get().MaxRequestBodySize)
+	assert.Equal(t, WatchConfig{
+		Directory: "/var/tapes", PollInterval: 2 * time.Second, Quiet: 3 * time.Second, MaxFileBytes: 4, MoveTo: "/var/done",
+	}, *cfg.Watch.Get())
 	query, err := cfg.query(noon)
 	require.NoError(t, err)
 	assert.Equal(t, noon.Add(-24*time.Hour), query.Since)
 	assert.True(t, query.Until.IsZero())
 	assert.True(t, query.KeptOnly)
+
+	assert.Equal(t, []string{"fetch"}, query.Tool)
 
 	cfg, err = load(t, "ids")
 	require.NoError(t, err)
@@ -63,7 +75,19 @@ func TestConfigFaultsNameTheSetting(t *testing.T) {
 		"bad_mode":         `mode: "sometimes"`,
 		"bad_poll":         "poll_interval: must be positive",
 		"bad_request":      "max_request_bytes: must not be negative",
-		"unknown":          "checkpoint",
+		"unknown":          "cursor",
+
+		"bad_look_back":         "look_back: must not be negative",
+		"bad_time":              `time: "tomorrow"`,
+		"bad_bodies":            `bodies: "lost"`,
+		"nothing_to_do":         "mode: none needs http or watch",
+		"none_and_filter":       "mode: none reads nothing",
+		"checkpoint_of_nothing": "checkpoint: has no meaning",
+		"no_directory":          "watch: directory: is missing",
+		"bad_watch_poll":        "watch: poll_interval: must be positive",
+		"bad_quiet":             "watch: quiet: must not be negative",
+		"bad_file_size":         "watch: max_file_bytes: must be positive",
+		"moves_in_circles":      "watch: move_to: is the directory",
 	} {
 		_, err := load(t, name)
 		require.ErrorContains(t, err, want, name)

@@ -34,8 +34,8 @@ func TestErrorsOfTheNextComponent(t *testing.T) {
 			return nil
 		}, "sent", 2, 4},
 		"permanent: left out": {nil, func(int, ptrace.Traces) error { return consumererror.NewPermanent(again) }, "dropped", 0, 1},
-		"time is up":          {func(c *Config) { c.RetryConfig.MaxElapsedTime = 20 * time.Millisecond }, func(int, ptrace.Traces) error { return again }, "dropped", 0, 0},
-		"retry disabled":      {func(c *Config) { c.RetryConfig.Enabled = false }, func(int, ptrace.Traces) error { return again }, "dropped", 0, 1},
+		"time is up":          {func(c *Config) { c.RetryConfig.MaxElapsedTime = 20 * time.Millisecond }, func(int, ptrace.Traces) error { return again }, "failed", 0, 0},
+		"retry disabled":      {func(c *Config) { c.RetryConfig.Enabled = false }, func(int, ptrace.Traces) error { return again }, "failed", 0, 1},
 		"only what was refused": {nil, func(n int, td ptrace.Traces) error {
 			if n > 1 {
 				return nil

@@ -3,6 +3,7 @@ package tapereceiver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -16,20 +17,21 @@ import (
 	"go.uber.org/zap"
 )
 
-// overlap is how far each look at the store goes back behind the one before: a
-// row may be written minutes after its decision, when it had to wait in a queue.
-const overlap = 10 * time.Minute
-
 type tapeReceiver struct {
+	id        component.ID
 	cfg       *Config
 	logger    *zap.Logger
+	settings  component.TelemetrySettings
 	telemetry *metadata.TelemetryBuilder
-	report    *receiverhelper.ObsReport
-	next      consumer.Traces
-	store     *store.Store
+	// Each way in is a transport of its own in the metrics of all receivers.
+	fromStore, fromHTTP, fromFiles *receiverhelper.ObsReport
+	next                           consumer.Traces
+	store                          *store.Store
 
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	cancel     context.CancelFunc
+	done       sync.WaitGroup
+	checkpoint *checkpoint
+	server     *server
 }
 
 func newReceiver(set receiver.Settings, cfg *Config, next consumer.Traces) (*tapeReceiver, error) {
@@ -37,50 +39,88 @@ func newReceiver(set receiver.Settings, cfg *Config, next consumer.Traces) (*tap
 	if err != nil {
 		return nil, err
 	}
-	report, err := receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
-		ReceiverID:             set.ID,
-		Transport:              "store",
-		ReceiverCreateSettings: set,
-	})
-	if err != nil {
-		return nil, err
+	r := &tapeReceiver{id: set.ID, cfg: cfg, logger: set.Logger, settings: set.TelemetrySettings, telemetry: telemetry, next: next}
+	for transport, report := range map[string]**receiverhelper.ObsReport{"store": &r.fromStore, "http": &r.fromHTTP, "file": &r.fromFiles} {
+		*report, err = receiverhelper.NewObsReport(receiverhelper.ObsReportSettings{
+			ReceiverID:             set.ID,
+			Transport:              transport,
+			ReceiverCreateSettings: set,
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return &tapeReceiver{cfg: cfg, logger: set.Logger, telemetry: telemetry, report: report, next: next}, nil
+	return r, nil
 }
 
-// Start begins to read in the background.
-func (r *tapeReceiver) Start(_ context.Context, host component.Host) error {
-	ext, err := tapestore.FromHost(host, r.cfg.Storage)
-	if err != nil {
-		return err
+// Start begins to read and to take in, in the background.
+func (r *tapeReceiver) Start(ctx context.Context, host component.Host) error {
+	if err := r.start(ctx, host); err != nil {
+		return errors.Join(err, r.Shutdown(ctx))
 	}
-	r.store = ext.Store()
+	return nil
+}
+
+func (r *tapeReceiver) start(ctx context.Context, host component.Host) error {
 	now := time.Now()
 	query, err := r.cfg.query(now)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
-	r.done.Go(func() {
-		var err error
-		switch {
-		case len(r.cfg.TraceIDs) > 0:
-			err = r.readIDs(ctx)
-		case r.cfg.Mode == ModeFollow:
-			err = r.follow(ctx, query, now)
-		default:
-			err = r.readAll(ctx, query)
+	if r.cfg.Mode != ModeNone {
+		ext, err := tapestore.FromHost(host, r.cfg.Storage)
+		if err != nil {
+			return err
 		}
-		if err != nil && ctx.Err() == nil {
+		r.store = ext.Store()
+	}
+	if r.checkpoint, err = openCheckpoint(ctx, host, r.cfg.Checkpoint, r.id); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	background, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	if r.cfg.HTTP.HasValue() {
+		if r.server, err = r.serve(ctx, host, r.cfg.HTTP.Get()); err != nil {
+			return err
+		}
+	}
+	if r.cfg.Watch.HasValue() {
+		w, err := r.newWatcher(ctx, r.cfg.Watch.Get())
+		if err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+		r.done.Go(func() { w.run(background) })
+	}
+	r.done.Go(func() {
+		if err := r.read(background, query, now); err != nil && background.Err() == nil {
 			r.logger.Error("Reading stored runs has ended", zap.Error(err))
 		}
 	})
 	return nil
 }
 
-// Shutdown stops reading. It may be called before Start and more than once.
+// read reads what the configuration selects.
+func (r *tapeReceiver) read(ctx context.Context, query store.Query, now time.Time) error {
+	switch {
+	case r.cfg.Mode == ModeNone:
+		return nil
+	case len(r.cfg.TraceIDs) > 0:
+		return r.readIDs(ctx)
+	case r.cfg.Mode == ModeFollow:
+		return r.follow(ctx, query, now)
+	default:
+		return r.readAll(ctx, query)
+	}
+}
+
+// Shutdown takes in nothing more and stops reading. It may be called before Start
+// and more than once.
 func (r *tapeReceiver) Shutdown(ctx context.Context) error {
+	var err error
+	if r.server != nil {
+		err = r.server.shutdown(ctx)
+		r.server = nil
+	}
 	if r.cancel != nil {
 		r.cancel()
 	}
@@ -91,117 +131,15 @@ func (r *tapeReceiver) Shutdown(ctx context.Context) error {
 	}()
 	select {
 	case <-stopped:
-		r.telemetry.Shutdown()
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return errors.Join(err, ctx.Err())
 	}
-}
-
-func (r *tapeReceiver) readIDs(ctx context.Context) error {
-	sent := 0
-	for _, id := range r.cfg.TraceIDs {
-		ok, err := r.run(ctx, id)
-		if err != nil {
-			return err
-		}
-		if ok {
-			sent++
-		}
+	if r.checkpoint != nil {
+		err = errors.Join(err, r.checkpoint.close(ctx))
+		r.checkpoint = nil
 	}
-	r.ended(sent)
-	return nil
-}
-
-func (r *tapeReceiver) readAll(ctx context.Context, query store.Query) error {
-	sent, err := r.pages(ctx, query, func(string, string) bool { return true })
-	if err != nil {
-		return err
-	}
-	r.ended(sent)
-	return nil
-}
-
-// ended says how much was read: a selection that fits nothing is usually a
-// mistake.
-func (r *tapeReceiver) ended(sent int) {
-	if sent == 0 {
-		r.logger.Warn("No stored run was sent: the store has none that fits the configuration")
-		return
-	}
-	r.logger.Info("All stored runs that fit the configuration were sent", zap.Int("runs", sent))
-}
-
-// follow looks again and again for runs decided since the start, or since the
-// time configured. A run whose row changed is sent again.
-func (r *tapeReceiver) follow(ctx context.Context, query store.Query, now time.Time) error {
-	from := query.Since
-	if from.IsZero() {
-		from = now
-	}
-	// seen has the decision of each run sent that the next look finds again.
-	seen := map[string]string{}
-	for looked := from; ; {
-		query.Since = from
-		if back := looked.Add(-overlap); back.After(from) {
-			query.Since = back
-		}
-		looking := time.Now()
-		_, err := r.pages(ctx, query, func(id, decided string) bool {
-			if seen[id] == decided {
-				return false
-			}
-			seen[id] = decided
-			return true
-		})
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			r.logger.Error("The store cannot be read, trying again at the next look", zap.Error(err))
-		default:
-			looked = looking
-		}
-		for id, decided := range seen {
-			if t, err := time.Parse(time.RFC3339Nano, decided); err != nil || t.Before(query.Since) {
-				delete(seen, id)
-			}
-		}
-		if err := sleep(ctx, r.cfg.PollInterval); err != nil {
-			return err
-		}
-	}
-}
-
-// pages sends the runs of a query that want agrees to, page by page, and counts
-// them.
-func (r *tapeReceiver) pages(ctx context.Context, query store.Query, want func(id, decided string) bool) (int, error) {
-	sent := 0
-	for {
-		var page store.Page
-		if err := r.retried(ctx, func() (err error) {
-			page, err = r.store.Rows(ctx, query)
-			return err
-		}); err != nil {
-			return sent, err
-		}
-		for _, row := range page.Rows {
-			if !want(row.TraceID, row.Decided) {
-				continue
-			}
-			ok, err := r.run(ctx, row.TraceID)
-			if err != nil {
-				return sent, err
-			}
-			if ok {
-				sent++
-			}
-		}
-		if page.Next == "" {
-			return sent, nil
-		}
-		query.Cursor = page.Next
-	}
+	r.telemetry.Shutdown()
+	return err
 }
 
 // sleep waits, or returns why it stopped to.
@@ -214,9 +152,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-// lasting reports errors of the store that will not go away.
-func lasting(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrTooLarge)
 }

@@ -26,9 +26,11 @@ type TelemetryBuilder struct {
 	meter                     metric.Meter
 	mu                        sync.Mutex
 	registrations             []metric.Registration
+	TapeReceiverDamagedParts  metric.Int64Counter
 	TapeReceiverMissingBodies metric.Int64Counter
 	TapeReceiverRetries       metric.Int64Counter
 	TapeReceiverRuns          metric.Int64Counter
+	TapeReceiverTapes         metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -60,6 +62,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.TapeReceiverDamagedParts, err = builder.meter.Int64Counter(
+		"otelcol_tape_receiver_damaged_parts",
+		metric.WithDescription("Parts of stored runs that cannot be read, of runs that were sent without them. [Development]"),
+		metric.WithUnit("{part}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.TapeReceiverMissingBodies, err = builder.meter.Int64Counter(
 		"otelcol_tape_receiver_missing_bodies",
 		metric.WithDescription("Bodies that are no longer in the store and were sent as references. [Development]"),
@@ -76,6 +84,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_tape_receiver_runs",
 		metric.WithDescription("Stored runs read for the pipeline. [Development]"),
 		metric.WithUnit("{run}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.TapeReceiverTapes, err = builder.meter.Int64Counter(
+		"otelcol_tape_receiver_tapes",
+		metric.WithDescription("Tapes of plain recorders that came. [Development]"),
+		metric.WithUnit("{tape}"),
 	)
 	errs = errors.Join(errs, err)
 	return &builder, errs

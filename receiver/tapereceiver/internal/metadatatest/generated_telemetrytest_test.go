@@ -19,9 +19,14 @@ func TestSetupTelemetry(t *testing.T) {
 	tb, err := metadata.NewTelemetryBuilder(testTel.NewTelemetrySettings())
 	require.NoError(t, err)
 	defer tb.Shutdown()
+	tb.TapeReceiverDamagedParts.Add(context.Background(), 1)
 	tb.TapeReceiverMissingBodies.Add(context.Background(), 1)
 	tb.TapeReceiverRetries.Add(context.Background(), 1)
 	tb.TapeReceiverRuns.Add(context.Background(), 1)
+	tb.TapeReceiverTapes.Add(context.Background(), 1)
+	AssertEqualTapeReceiverDamagedParts(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualTapeReceiverMissingBodies(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -29,6 +34,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualTapeReceiverRuns(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeReceiverTapes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 
