@@ -54,7 +54,7 @@ func (e *encoder) raw(name string, value json.RawMessage) {
 		e.fail(name, err)
 		return
 	}
-	if bytes.ContainsAny(value, "\n\r") {
+	if bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 {
 		var line bytes.Buffer
 		// The text is valid, so compaction cannot fail.
 		_ = json.Compact(&line, value)

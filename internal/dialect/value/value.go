@@ -11,6 +11,7 @@ package value
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -267,7 +268,8 @@ const hex = "0123456789abcdef"
 
 // AppendString appends s as JSON text.
 func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
+	// Room for a few escapes: growing by doubling would copy a long text often.
+	dst = append(slices.Grow(dst, len(s)+len(s)/8+2), '"')
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]

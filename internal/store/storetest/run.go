@@ -29,10 +29,10 @@ func AgentRun(t testing.TB, traceID string, start time.Time, calls ...Call) ptra
 	rs.Resource().Attributes().PutStr("service.name", "shop")
 	ss := rs.ScopeSpans().AppendEmpty()
 	ss.Scope().SetName("opentelemetry.instrumentation.agent")
-	span := func(n byte, name string, at, end time.Time) ptrace.Span {
+	span := func(n int, name string, at, end time.Time) ptrace.Span {
 		s := ss.Spans().AppendEmpty()
 		s.SetTraceID(pcommon.TraceID(raw))
-		s.SetSpanID(pcommon.SpanID{n})
+		s.SetSpanID(pcommon.SpanID{byte(n), byte(n >> 8)})
 		s.SetName(name)
 		s.SetStartTimestamp(pcommon.NewTimestampFromTime(at))
 		s.SetEndTimestamp(pcommon.NewTimestampFromTime(end))
@@ -44,7 +44,7 @@ func AgentRun(t testing.TB, traceID string, start time.Time, calls ...Call) ptra
 	root.Attributes().PutStr("gen_ai.conversation.id", "talk-1")
 	for i, call := range calls {
 		at := start.Add(time.Duration(i) * time.Second)
-		s := span(byte(i+2), "execute_tool "+call.Tool, at, at.Add(time.Second))
+		s := span(i+2, "execute_tool "+call.Tool, at, at.Add(time.Second))
 		s.SetParentSpanID(pcommon.SpanID{1})
 		m := s.Attributes()
 		m.PutStr("gen_ai.operation.name", "execute_tool")
