@@ -44,7 +44,8 @@ func TestAFinishedHourIsCompacted(t *testing.T) {
 	byHour := func() map[string]int {
 		n := map[string]int{}
 		for _, name := range b.Names() {
-			n[name[strings.Index(name, "hour="):][:7]]++
+			_, hour, _ := strings.Cut(name, "/hour=")
+			n["hour="+hour[:2]]++
 		}
 		return n
 	}

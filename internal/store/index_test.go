@@ -261,7 +261,7 @@ func TestRowsWhoseAppendOutlastedTheirJournalAreWrittenAgain(t *testing.T) {
 	require.NoError(t, s.AppendRows(t.Context(), []tape.Row{{TraceID: idA, Outcome: "failed", Decided: at(0)}}))
 	require.Len(t, b.appends, 2, "somebody else may have removed the first journal before the row was in it")
 	assert.NotEqual(t, b.appends[0], b.appends[1])
-	require.NoError(t, b.Backend.Delete(t.Context(), b.appends[0]))
+	require.NoError(t, b.Delete(t.Context(), b.appends[0]))
 	assert.Len(t, list(t, s, store.Query{}), 1)
 }
 

@@ -49,7 +49,7 @@ var columns = []column{
 	id(traceIDColumn, func(e *Entry) *string { return &e.TraceID }),
 	moment(decidedColumn, func(e *Entry) *string { return &e.Decided }),
 	moment("start", func(e *Entry) *string { return &e.Start }),
-	real("duration_ms", func(e *Entry) *float64 { return &e.DurationMS }),
+	number("duration_ms", func(e *Entry) *float64 { return &e.DurationMS }),
 	word("service", func(e *Entry) *string { return &e.Service }),
 	word("agent", func(e *Entry) *string { return &e.Agent }),
 	text("conversation_id", func(e *Entry) *string { return &e.ConversationID }),
@@ -214,7 +214,7 @@ func flag(name string, at func(*Entry) *bool) column {
 	}
 }
 
-func real(name string, at func(*Entry) *float64) column {
+func number(name string, at func(*Entry) *float64) column {
 	return column{
 		name: name,
 		node: parquet.Leaf(parquet.DoubleType),

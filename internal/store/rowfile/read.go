@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// ErrFormat: not a file of this format, or a damaged one.
+// ErrFormat says that something is no file of this format, or a damaged one.
 var ErrFormat = errors.New("not an index file")
 
 // Key is what tells which entries of a file matter.

@@ -25,8 +25,8 @@ var codec = &zstd.Codec{Level: zstd.SpeedDefault}
 
 // newWriter makes a writer for each file: one that is used again forgets what the
 // footer says beside the schema.
-func newWriter(w io.Writer) *parquet.Writer {
-	return parquet.NewWriter(w, schema,
+func newWriter(w io.Writer) *parquet.GenericWriter[any] {
+	return parquet.NewGenericWriter[any](w, schema,
 		parquet.Compression(codec),
 		parquet.MaxRowsPerRowGroup(rowGroup),
 		parquet.BloomFilters(parquet.SplitBlockFilter(filterBits, traceIDColumn)),
@@ -39,7 +39,7 @@ func newWriter(w io.Writer) *parquet.Writer {
 
 // Writer writes one file. Entries must come in the order of [Compare].
 type Writer struct {
-	w    *parquet.Writer
+	w    *parquet.GenericWriter[any]
 	rows []parquet.Row
 	n    int
 }
