@@ -118,6 +118,9 @@ func head(w http.ResponseWriter, resp *http.Response) {
 	w.WriteHeader(resp.StatusCode)
 }
 
+// Pass lets the request through: it holds a place before the faults behind it.
+func Pass(p *Proxy, w http.ResponseWriter, r *http.Request) { p.pass(w, r) }
+
 // Status answers with a status and a code of S3 and forwards nothing.
 func Status(status int, code string) Fault {
 	return func(_ *Proxy, w http.ResponseWriter, r *http.Request) {
