@@ -18,7 +18,8 @@ func (r *Recorder) moveBodies(ctx context.Context, td ptrace.Traces, v *verdict)
 	}
 	now := r.deps.Now()
 	r.eachTenant(td, func(tenant string, td ptrace.Traces) {
-		stats, _ := offload.Traces(td, threshold, func(b offload.Body) error {
+		// Spans with several texts that repeat others still fit into a request.
+		stats, _ := offload.TracesOfRun(td, threshold, r.cfg.MaxRequestBytes/4, func(b offload.Body) error {
 			return r.deps.Bodies.PutBody(ctx, tenant, v.row.Class, now, b)
 		})
 		v.offloaded.Bodies += stats.Bodies

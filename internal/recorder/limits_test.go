@@ -220,3 +220,17 @@ func TestCloseSaysWhatIsLost(t *testing.T) {
 	require.ErrorContains(t, err, "no time")
 	f.balanced()
 }
+
+func TestAConversationThatGrowsStaysInItsSpans(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.OffloadThreshold, c.MaxRequestBytes, c.MaxRunBytes = 2000, 1<<20, 1<<20 })
+	f.add(agent(1, 1, failed))
+	said := ""
+	for i := range byte(20) {
+		said += strings.Repeat(string('a'+rune(i)), 1024)
+		history := said
+		f.add(tool(1, 2+i, 1, failed, func(s ptrace.Span) { s.Attributes().PutStr("gen_ai.tool.call.result", history) }))
+	}
+	f.pass(6 * time.Second)
+	assert.LessOrEqual(t, len(f.bodies), 2, "each is little more than the one before it")
+	f.balanced()
+}
