@@ -8,6 +8,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/attribution"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/retention"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/confmap"
@@ -21,6 +22,8 @@ type Config struct {
 	S3 configoptional.Optional[S3Config] `mapstructure:"s3"`
 	// Index says how rows get into the index.
 	Index IndexConfig `mapstructure:"index"`
+	// Retention says how long what is stored stays there.
+	Retention retention.Config `mapstructure:"retention"`
 	// Translation says what spans do not: which attributes hold what, which tools
 	// have side effects, which results are failures. It is here, because whoever
 	// decides about a run and whoever rebuilds its tape must read it alike.
@@ -68,6 +71,8 @@ func (c *Config) Validate() error {
 		return errors.New("directory::path must not be empty")
 	case !c.S3.HasValue() && c.Index.Directory != "":
 		return errIndexDirectory
+	case c.S3.HasValue() && c.Retention.HasBounds():
+		return errors.New("retention: max_bytes is for a store in a directory: a bucket has no end")
 	}
 	return nil
 }
@@ -77,6 +82,7 @@ func createDefaultConfig() component.Config {
 		Directory:   DirectoryConfig{Path: defaultPath()},
 		S3:          configoptional.Default(defaultS3()),
 		Index:       defaultIndex(),
+		Retention:   retention.DefaultConfig(),
 		Translation: *dialect.DefaultConfig(),
 	}
 }

@@ -3,11 +3,13 @@ package tapestore
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore/internal/metadata"
 	"github.com/tapedeck/tapedeck/internal/attribution"
 	"github.com/tapedeck/tapedeck/internal/dialect"
+	"github.com/tapedeck/tapedeck/internal/retention"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/dir"
 	"github.com/tapedeck/tapedeck/tape"
@@ -16,12 +18,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// Classes of runs.
+// Classes of runs where nothing else is configured.
 const (
 	// ClassFailures takes runs in which something went wrong.
-	ClassFailures = "failures"
+	ClassFailures = retention.ClassFailures
 	// ClassKept takes all others.
-	ClassKept = "kept"
+	ClassKept = retention.ClassKept
 )
 
 type storeExtension struct {
@@ -31,6 +33,8 @@ type storeExtension struct {
 	translation dialect.Options
 	store       atomic.Pointer[store.Store]
 	upkeep      upkeep
+	policy      *retention.Policy
+	sweeping    sweeping
 
 	Registry
 }
@@ -54,13 +58,14 @@ func newExtension(set extension.Settings, cfg *Config) (*storeExtension, error) 
 		logger:      set.Logger,
 		telemetry:   telemetry,
 		translation: dialect.Options{Config: &cfg.Translation, Attribution: attributor},
+		policy:      cfg.Retention.Policy(),
 	}, nil
 }
 
 // Start opens the store. A bucket is not asked whether it is there: one that is
 // out of reach must not keep a collector from starting.
 func (e *storeExtension) Start(ctx context.Context, _ component.Host) error {
-	backend, err := e.open(ctx)
+	backend, leftovers, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -76,25 +81,26 @@ func (e *storeExtension) Start(ctx context.Context, _ component.Host) error {
 		e.close(ctx, old)
 	}
 	e.upkeep = e.maintainIndex(st)
+	e.sweeping = e.sweep(st, leftovers)
 	return nil
 }
 
-func (e *storeExtension) open(ctx context.Context) (store.Backend, error) {
+func (e *storeExtension) open(ctx context.Context) (store.Backend, retention.Leftovers, error) {
 	if e.cfg.S3.HasValue() {
 		backend, err := e.cfg.S3.Get().open(ctx, e.requested)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return &observed{Backend: backend, telemetry: e.telemetry}, nil
+		return &observed{Backend: backend, telemetry: e.telemetry}, backend, nil
 	}
 	backend, err := dir.Open(e.cfg.Directory.Path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return &observedAppender{
 		observed: observed{Backend: backend, telemetry: e.telemetry},
 		appender: backend,
-	}, nil
+	}, backend, nil
 }
 
 // Shutdown closes the store. The collector stops the components that use it
@@ -108,6 +114,7 @@ func (e *storeExtension) Shutdown(ctx context.Context) error {
 }
 
 func (e *storeExtension) close(ctx context.Context, st *store.Store) {
+	e.sweeping.end()
 	if err := e.upkeep.end(ctx, st); err != nil {
 		e.logger.Warn("Rows of the tape store's index wait in the journal for the next start", zap.Error(err))
 	}
@@ -126,14 +133,12 @@ func (e *storeExtension) Store() *store.Store { return e.store.Load() }
 func (e *storeExtension) Translation() dialect.Options { return e.translation }
 
 // Class implements Extension.
-func (e *storeExtension) Class(row tape.Row) string { return DefaultClass(row) }
+func (e *storeExtension) Class(row tape.Row) string { return e.policy.ClassOf(row) }
 
 // DefaultClass is the class of a kept run where nothing else is configured.
-func DefaultClass(row tape.Row) string {
-	switch row.Outcome {
-	case tape.OutcomeFailed, tape.OutcomeIncomplete, tape.OutcomeRecovered:
-		return ClassFailures
-	default:
-		return ClassKept
-	}
-}
+func DefaultClass(row tape.Row) string { return defaultPolicy().ClassOf(row) }
+
+var defaultPolicy = sync.OnceValue(func() *retention.Policy {
+	c := retention.DefaultConfig()
+	return c.Policy()
+})

@@ -23,13 +23,18 @@ func Tracer(settings component.TelemetrySettings) trace.Tracer {
 // TelemetryBuilder provides an interface for components to report telemetry
 // as defined in metadata and user config.
 type TelemetryBuilder struct {
-	meter               metric.Meter
-	mu                  sync.Mutex
-	registrations       []metric.Registration
-	TapeStoreBytes      metric.Int64Counter
-	TapeStoreDamaged    metric.Int64Counter
-	TapeStoreOperations metric.Int64Counter
-	TapeStoreRequests   metric.Int64Counter
+	meter                  metric.Meter
+	mu                     sync.Mutex
+	registrations          []metric.Registration
+	TapeStoreBytes         metric.Int64Counter
+	TapeStoreDamaged       metric.Int64Counter
+	TapeStoreOperations    metric.Int64Counter
+	TapeStoreRemovalErrors metric.Int64Counter
+	TapeStoreRemoved       metric.Int64Counter
+	TapeStoreRemovedBytes  metric.Int64Counter
+	TapeStoreRequests      metric.Int64Counter
+	TapeStoreSweepLast     metric.Int64Gauge
+	TapeStoreSweeps        metric.Int64Counter
 }
 
 // TelemetryBuilderOption applies changes to default builder.
@@ -79,10 +84,40 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{operation}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.TapeStoreRemovalErrors, err = builder.meter.Int64Counter(
+		"otelcol_tape_store_removal_errors",
+		metric.WithDescription("Things that were to go and could not be removed. The next sweep tries again. [Development]"),
+		metric.WithUnit("{item}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.TapeStoreRemoved, err = builder.meter.Int64Counter(
+		"otelcol_tape_store_removed",
+		metric.WithDescription("Runs, bodies, rows of the index and leftovers that went because of their age or size, or because nothing names them. [Development]"),
+		metric.WithUnit("{item}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.TapeStoreRemovedBytes, err = builder.meter.Int64Counter(
+		"otelcol_tape_store_removed_bytes",
+		metric.WithDescription("Stored bytes that went with them. [Development]"),
+		metric.WithUnit("By"),
+	)
+	errs = errors.Join(errs, err)
 	builder.TapeStoreRequests, err = builder.meter.Int64Counter(
 		"otelcol_tape_store_requests",
 		metric.WithDescription("HTTP requests that were sent to the bucket. [Development]"),
 		metric.WithUnit("{request}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.TapeStoreSweepLast, err = builder.meter.Int64Gauge(
+		"otelcol_tape_store_sweep_last",
+		metric.WithDescription("When the last sweep of this process ended without an error, in seconds since 1970. [Development]"),
+		metric.WithUnit("s"),
+	)
+	errs = errors.Join(errs, err)
+	builder.TapeStoreSweeps, err = builder.meter.Int64Counter(
+		"otelcol_tape_store_sweeps",
+		metric.WithDescription("Sweeps of the store that ended. [Development]"),
+		metric.WithUnit("{sweep}"),
 	)
 	errs = errors.Join(errs, err)
 	return &builder, errs

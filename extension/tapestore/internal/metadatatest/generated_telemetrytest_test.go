@@ -22,7 +22,12 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.TapeStoreBytes.Add(context.Background(), 1)
 	tb.TapeStoreDamaged.Add(context.Background(), 1)
 	tb.TapeStoreOperations.Add(context.Background(), 1)
+	tb.TapeStoreRemovalErrors.Add(context.Background(), 1)
+	tb.TapeStoreRemoved.Add(context.Background(), 1)
+	tb.TapeStoreRemovedBytes.Add(context.Background(), 1)
 	tb.TapeStoreRequests.Add(context.Background(), 1)
+	tb.TapeStoreSweepLast.Record(context.Background(), 1)
+	tb.TapeStoreSweeps.Add(context.Background(), 1)
 	AssertEqualTapeStoreBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -32,7 +37,22 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualTapeStoreOperations(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeStoreRemovalErrors(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeStoreRemoved(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeStoreRemovedBytes(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualTapeStoreRequests(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeStoreSweepLast(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualTapeStoreSweeps(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 
