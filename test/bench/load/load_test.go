@@ -65,16 +65,16 @@ func runs(t *testing.T, l Load, lanes int) map[pcommon.TraceID]ptrace.Traces {
 
 func TestTheSameSeedMakesTheSameRunsInAnyNumberOfLanes(t *testing.T) {
 	for _, make := range []func(int, uint64) Load{Rich, Light} {
-		want := runs(t, make(7, 1), 1)
-		require.Len(t, want, 7)
-		for _, lanes := range []int{2, 10} {
-			got := runs(t, make(7, 1), lanes)
+		want := runs(t, make(4, 1), 1)
+		require.Len(t, want, 4)
+		for _, lanes := range []int{2, 5} {
+			got := runs(t, make(4, 1), lanes)
 			require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
 			for id := range want {
 				require.Equal(t, want[id], got[id])
 			}
 		}
-		other := runs(t, make(7, 2), 1)
+		other := runs(t, make(4, 2), 1)
 		for id := range want {
 			assert.NotContains(t, other, id)
 		}
@@ -87,8 +87,8 @@ func TestRunsAreInterleavedAndEndWithTheirRoot(t *testing.T) {
 		spans int
 		open  int
 	}{
-		"content-rich": {Rich(20, 1), 134, 20},
-		"light":        {Light(1_500, 1), 100, lightOpen},
+		"content-rich": {Rich(5, 1), 134, 5},
+		"light":        {Light(lightOpen+50, 1), 100, lightOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			count, open, most := map[pcommon.TraceID]int{}, 0, 0
@@ -111,7 +111,7 @@ func TestRunsAreInterleavedAndEndWithTheirRoot(t *testing.T) {
 }
 
 func TestTheRichLoadHasTheSizesItClaims(t *testing.T) {
-	const count = 100
+	const count = 60
 	var results []int
 	size := each(t, Rich(count, 1), 4, func(_ ptrace.ResourceSpans, span ptrace.Span) {
 		if v, ok := span.Attributes().Get("gen_ai.tool.call.result"); ok {
@@ -122,7 +122,7 @@ func TestTheRichLoadHasTheSizesItClaims(t *testing.T) {
 	at := func(q float64) float64 { return float64(results[int(q*float64(len(results)))]) }
 	assert.InEpsilon(t, 600, at(0.5), 0.05)
 	assert.InEpsilon(t, 9_000, at(0.95), 0.1)
-	assert.InEpsilon(t, maxResult, at(1-1/float64(len(results))), 0.1)
+	assert.InEpsilon(t, maxResult, at(1-1/float64(len(results))), 0.25)
 	assert.InEpsilon(t, 7e6, float64(size)/count, 0.1, "bytes a run")
 	assert.Len(t, results, count*53-count/10, "each run but the recovered calls tools with success 53 times")
 }
