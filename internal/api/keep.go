@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/tapedeck/tapedeck/internal/retention"
 	"github.com/tapedeck/tapedeck/internal/store"
 )
 
@@ -14,29 +15,29 @@ const (
 	KeptNow Kept = "now"
 	// KeptOnceDecided says that the run is open and will be kept whatever its outcome.
 	KeptOnceDecided Kept = "once_decided"
-	// KeptBefore says that the run is in the store.
+	// KeptBefore says that the run is in the store, and pinned.
 	KeptBefore Kept = "stored"
 )
 
-// keep keeps a run: from the spool if it is there, else it must be stored already.
+// keep keeps a run: from the spool if it is there, else what is stored of it is
+// pinned.
 func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
 	id, err := store.ParseTraceID(r.PathValue("id"))
 	if err != nil {
 		return err
 	}
+	// missing are the bodies that were gone before the run was pinned.
+	var missing []string
 	kept, err := s.opts.Keep(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	if kept == "" {
-		row, err := s.store.Row(r.Context(), id)
+		pinned, err := s.store.Pin(r.Context(), id, retention.Bodies)
 		if err != nil {
 			return s.absent(r, id, err)
 		}
-		if !row.Kept {
-			return s.absent(r, id, store.ErrNotFound)
-		}
-		kept = KeptBefore
+		kept, missing = KeptBefore, pinned.Missing
 	}
 	s.audit(r, "keep", "trace_id", id)
 	status := http.StatusOK
@@ -44,8 +45,9 @@ func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusAccepted
 	}
 	writeJSON(w, status, struct {
-		TraceID string `json:"trace_id"`
-		Kept    Kept   `json:"kept"`
-	}{id, kept})
+		TraceID       string   `json:"trace_id"`
+		Kept          Kept     `json:"kept"`
+		MissingBodies []string `json:"missing_bodies,omitempty"`
+	}{id, kept, missing})
 	return nil
 }

@@ -111,8 +111,8 @@ func (c *Config) Validate() error {
 		}
 	}
 	check("default", &c.Default)
-	if c.Summaries.Keep <= 0 {
-		errs = append(errs, errors.New("summaries: keep must be given"))
+	if err := c.Summaries.Keep.check(); err != nil {
+		errs = append(errs, fmt.Errorf("summaries: %w", err))
 	}
 	if c.Grace < minGrace {
 		errs = append(errs, fmt.Errorf("grace must be at least %v: %v", minGrace, c.Grace))
@@ -135,9 +135,7 @@ func (c *Class) check(names map[string]bool) error {
 	if c.Name == store.PinnedClass {
 		errs = append(errs, fmt.Errorf("name: the class %s is for runs that were asked for, which stay", c.Name))
 	}
-	if c.Keep <= 0 {
-		errs = append(errs, errors.New("keep must be given"))
-	}
+	errs = append(errs, c.Keep.check())
 	if c.MaxBytes < 0 {
 		errs = append(errs, fmt.Errorf("max_bytes must not be negative: %d", c.MaxBytes))
 	}

@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -67,6 +68,20 @@ func (k Keep) String() string {
 	default:
 		return d.String()
 	}
+}
+
+// minKeep is the shortest Keep of a policy. A number without a unit, which is read
+// as nanoseconds, is none.
+const minKeep = Keep(time.Hour)
+
+func (k Keep) check() error {
+	switch {
+	case k == 0:
+		return errors.New("keep must be given")
+	case k < minKeep:
+		return fmt.Errorf(`keep must be "forever" or a time of at least 1h, such as "30d": %v`, time.Duration(k))
+	}
+	return nil
 }
 
 // until is when something that was stored at a time may go; zero is never.

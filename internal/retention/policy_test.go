@@ -60,6 +60,7 @@ func TestValidateNamesTheRule(t *testing.T) {
 		"rules::0: max_bytes":                    func(c *Config) { c.Rules[0].MaxBytes = -1 },
 		"default: name: there is another":        func(c *Config) { c.Default.Name = c.Rules[0].Name },
 		"the class pinned is for runs":           func(c *Config) { c.Default.Name = "pinned" },
+		"rules::0: keep must be":                 func(c *Config) { c.Rules[0].Keep = 30 },
 		"summaries: keep":                        func(c *Config) { c.Summaries.Keep = 0 },
 		"grace must be at least 1h":              func(c *Config) { c.Grace = time.Minute },
 		"interval must not be negative":          func(c *Config) { c.Interval = -1 },
