@@ -17,7 +17,7 @@ import (
 func scatter(t *testing.T, b store.Backend) *clock {
 	t.Helper()
 	c := &clock{}
-	for n := range 24 {
+	for n := range 12 {
 		s, _ := open(t, b, c.opt)
 		rows := []tape.Row{
 			{TraceID: traceID(n), Outcome: "failed", Trigger: "idle", Spans: n, Decided: at(time.Duration(n%3) * time.Hour)},
@@ -27,9 +27,9 @@ func scatter(t *testing.T, b store.Backend) *clock {
 		if n%5 == 0 {
 			require.NoError(t, s.AppendRows(t.Context(), rows))
 		}
-		if n == 20 {
+		if n == 10 {
 			c.set(90 * time.Minute)
-			require.NoError(t, s.Delete(t.Context(), traceID(7)))
+			require.NoError(t, s.Delete(t.Context(), traceID(3)))
 			c.set(0)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAFinishedHourIsCompacted(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, row.Outcome, got.Outcome)
 	}
-	_, err := s.Row(t.Context(), traceID(7))
+	_, err := s.Row(t.Context(), traceID(3))
 	require.ErrorIs(t, err, store.ErrNotFound, "a deletion stays")
 	names := b.Names()
 	require.NoError(t, s.Compact(t.Context()), "again")
@@ -96,7 +96,7 @@ func TestCollectorsCompactAtTheSameTime(t *testing.T) {
 				}
 			})
 			wg.Go(func() {
-				for range 5 {
+				for range 2 {
 					page, err := s.Rows(t.Context(), store.Query{Limit: store.MaxLimit})
 					assert.NoError(t, err)
 					assert.Equal(t, want, page.Rows)
