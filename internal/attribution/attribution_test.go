@@ -123,3 +123,18 @@ func TestTheTableIsWhole(t *testing.T) {
 		assert.True(t, c == Unattributed || slices.Contains(causes, c), c)
 	}
 }
+
+// What was checked says more than the words of an error about the same.
+func TestACheckIsBetterEvidenceThanWords(t *testing.T) {
+	tp := &tape.Tape{
+		Manifest: &tape.Manifest{
+			Failure: &tape.Failure{Seq: 1},
+			Tools:   []tape.Tool{{Name: "book", Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer"}}}`)}},
+		},
+		Records: []tape.Record{{Seq: 1, Tool: "book", Args: json.RawMessage(`{"id":"x"}`), Error: &tape.Error{Message: "validation error"}}},
+	}
+	Tape(tp)
+	assert.Equal(t, ArgsGeneration, tp.Records[0].FailureClass)
+	require.Len(t, tp.Manifest.Failure.Evidence, 1)
+	assert.Contains(t, tp.Manifest.Failure.Evidence[0], "do not fit the schema: /id")
+}

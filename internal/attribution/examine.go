@@ -84,8 +84,8 @@ func (e *examination) record(rec *tape.Record) []Finding {
 	}
 	tool := e.tools[rec.Tool]
 	changed := e.changed(rec, tool)
-	found := slices.Concat(changed, e.byRules(rec.Tool, rec.Error), e.selection(rec))
-	found = append(found, e.arguments(rec, tool, changed)...)
+	// Of one class what can be checked stands before what an error says in words.
+	found := slices.Concat(changed, e.selection(rec), e.arguments(rec, tool, changed), e.byRules(rec.Tool, rec.Error))
 	found = append(found, e.unapproved(rec)...)
 	found = append(found, e.repeated(rec)...)
 	found = e.recorded(rec, rank(append(found, policy(rec)...)))
