@@ -91,7 +91,7 @@ func startCollector(t *testing.T, server *s3test.Server, queue string) *collecto
 
 func (c *collector) stop(t *testing.T) {
 	t.Helper()
-	require.NoError(t, c.Traces.Shutdown(context.Background()))
+	require.NoError(t, c.Shutdown(context.Background()))
 	for _, id := range []component.ID{storeID, storageID} {
 		require.NoError(t, c.exts[id].Shutdown(context.Background()))
 	}
