@@ -57,8 +57,11 @@ func (s *Store) PutFragment(ctx context.Context, class, traceID string, td ptrac
 	if err != nil {
 		return Fragment{}, fmt.Errorf("trace %s: %w", id, err)
 	}
-	sum := sha256.Sum256(plain)
-	// Half of the hash names a fragment beyond doubt and keeps paths short.
+	// What is stored is hashed, and not what it unfolds to, which is a hundred times
+	// as much: the encoder makes the same of the same, and where another release of
+	// it does not, a run has a part twice, which a reader merges. Half of the hash
+	// names a fragment beyond doubt and keeps paths short.
+	sum := sha256.Sum256(packed)
 	f := Fragment{Name: hex.EncodeToString(sum[:16]), Bytes: int64(len(packed))}
 	name := fragmentName(class, id, f.Name)
 	if err := s.backend.Put(ctx, name, packed); err != nil {

@@ -40,7 +40,9 @@ type Config struct {
 	Offload   OffloadConfig `mapstructure:"offload"`
 	Redaction redact.Config `mapstructure:"redaction"`
 	// MaxRequestBytes is the size above which a kept run leaves in several
-	// requests.
+	// requests. 0 is 16 MiB with a storage, where the tape exporter takes the run,
+	// which stores a run in one piece at a fraction of the size of its parts; and
+	// without one 3 MiB, which receivers take that stop at 4 MiB.
 	MaxRequestBytes int `mapstructure:"max_request_bytes"`
 	// DecidedRuns is how many decisions are remembered for late spans.
 	DecidedRuns int `mapstructure:"decided_runs"`
@@ -116,7 +118,9 @@ func (c *Config) Validate() error {
 	positive("idle_timeout", c.IdleTimeout > 0)
 	positive("max_age", c.MaxAge > 0)
 	positive("root_settle", c.RootSettle > 0)
-	positive("max_request_bytes", c.MaxRequestBytes > 0)
+	if c.MaxRequestBytes < 0 {
+		errs = append(errs, errors.New("max_request_bytes must not be negative"))
+	}
 	positive("decided_runs", c.DecidedRuns > 0)
 	if c.Lookback < 0 {
 		errs = append(errs, errors.New("lookback must not be negative"))
@@ -184,6 +188,22 @@ func (c *SpoolConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
+const (
+	storedRequest = 16 << 20
+	sentRequest   = 3 << 20
+)
+
+func (c *Config) requestBytes() int {
+	switch {
+	case c.MaxRequestBytes > 0:
+		return c.MaxRequestBytes
+	case c.Storage != nil:
+		return storedRequest
+	default:
+		return sentRequest
+	}
+}
+
 func (c *Config) recorder() recorder.Config {
 	return recorder.Config{
 		IdleTimeout:     c.IdleTimeout,
@@ -192,7 +212,7 @@ func (c *Config) recorder() recorder.Config {
 		Lookback:        c.Lookback,
 		MaxRunBytes:     c.Spool.MaxRunBytes,
 		MaxRunSpans:     c.Spool.MaxRunSpans,
-		MaxRequestBytes: c.MaxRequestBytes,
+		MaxRequestBytes: c.requestBytes(),
 		DecidedRuns:     c.DecidedRuns,
 		Keep: recorder.Keep{
 			Outcomes:       c.Keep.Outcomes,

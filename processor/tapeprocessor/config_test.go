@@ -53,7 +53,7 @@ func TestLoadConfig(t *testing.T) {
 		"sizes": {errs: []string{
 			"max_bytes must be at least", "max_run_bytes must be at least", "max_run_spans must be at least",
 			"segment_bytes must be at least", "sync_interval must be at least", "cache_bytes must be at least",
-			"max_request_bytes must be positive", "decided_runs must be positive", "offload::threshold must not be negative",
+			"max_request_bytes must not be negative", "decided_runs must be positive", "offload::threshold must not be negative",
 		}},
 		"keep": {errs: []string{
 			`outcomes: "broken"`, "success_ratio must be between 0 and 1", `last_success_per: "trace"`, `span.nonsense`,

@@ -43,9 +43,8 @@ func createDefaultConfig() component.Config {
 			SyncInterval: time.Second,
 			CacheBytes:   16 << 20,
 		},
-		Offload:         OffloadConfig{Threshold: 64 << 10},
-		MaxRequestBytes: 3 << 20,
-		DecidedRuns:     100_000,
+		Offload:     OffloadConfig{Threshold: 64 << 10},
+		DecidedRuns: 100_000,
 	}
 }
 

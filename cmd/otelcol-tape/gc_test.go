@@ -1,0 +1,19 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestThePaceOfTheGarbageCollector(t *testing.T) {
+	for live, want := range map[uint64]int{
+		0:       1000,
+		1 << 20: 1000,
+		8 << 20: 800,
+		minHeap: 100,
+		1 << 30: 100,
+	} {
+		assert.Equal(t, want, percent(live), live)
+	}
+}
