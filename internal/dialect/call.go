@@ -104,6 +104,8 @@ type Call struct {
 	Params   []value.Member
 	Finish   string
 	Usage    Usage
+	// Cost of a model call in US dollars, nil when not told.
+	Cost *float64
 
 	// RequestID is what the provider calls the request of a model call.
 	RequestID string
@@ -184,6 +186,9 @@ func (c *Call) fill(o *Call) {
 	}
 	pick(&c.Finish, o.Finish)
 	c.Usage.fill(o.Usage)
+	if c.Cost == nil {
+		c.Cost = o.Cost
+	}
 	pick(&c.Agent, o.Agent)
 	pick(&c.AgentVersion, o.AgentVersion)
 	pick(&c.Conversation, o.Conversation)

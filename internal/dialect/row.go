@@ -17,7 +17,9 @@ type Facts struct {
 	// twin counts nothing.
 	InputTokens  int64
 	OutputTokens int64
-	Tenant       string
+	// Cost is the sum in US dollars of those that say theirs, nil when none does.
+	Cost   *float64
+	Tenant string
 }
 
 // Run is a tape with the facts its row needs.
@@ -69,7 +71,7 @@ func Row(t *tape.Tape, f Facts) tape.Row {
 	row := tape.Row{
 		TraceID: m.TraceID, ConversationID: m.ConversationID, Service: m.Service, Agent: m.Agent,
 		Environment: m.Environment, Tenant: f.Tenant, Outcome: m.Outcome, Trigger: m.Trigger,
-		Steps: len(t.Records), Spans: f.Spans, InputTokens: f.InputTokens, OutputTokens: f.OutputTokens,
+		Steps: len(t.Records), Spans: f.Spans, InputTokens: f.InputTokens, OutputTokens: f.OutputTokens, Cost: f.Cost,
 		Start: m.Started, DurationMS: max(0, f.DurationMS), Fidelity: m.Fidelity,
 	}
 	if m.Failure != nil {

@@ -95,6 +95,9 @@ func (r *run) read(n *node, s *Span) {
 		return
 	}
 	n.kind = n.call.Kind
+	if n.kind == KindModel {
+		n.call.Cost = s.cost()
+	}
 	n.ids = []pcommon.SpanID{s.SpanID()}
 	n.fail = failureOf(s, n.call)
 	r.history.share(n.call)

@@ -133,6 +133,7 @@ func (r *run) translate() Run {
 		if n.kind == KindModel {
 			facts.InputTokens += deref(n.call.Usage.Input)
 			facts.OutputTokens += deref(n.call.Usage.Output)
+			facts.Cost = addCost(facts.Cost, n.call.Cost)
 		}
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
