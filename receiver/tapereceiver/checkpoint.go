@@ -72,6 +72,8 @@ func (c *checkpoint) close(ctx context.Context) error { return c.client.Close(ct
 
 // followState is where mode follow stands.
 type followState struct {
+	// From is the earliest decision that is of interest.
+	From time.Time `json:"from"`
 	// Looked is when the last look began after which nothing was left to do.
 	Looked time.Time `json:"looked"`
 	// Seen has the decision of each run that the next look finds again.

@@ -116,31 +116,39 @@ func (r *tapeReceiver) ended(n int) {
 	r.logger.Info("All stored runs that fit the configuration were sent", zap.Int("runs", n))
 }
 
-// follow looks again and again for runs decided since the start, or since the
-// time configured. A run whose row changed is sent again.
-func (r *tapeReceiver) follow(ctx context.Context, query store.Query, now time.Time) error {
-	from := query.Since
-	if from.IsZero() {
-		from = now
-	}
-	state := followState{Looked: from, Seen: map[string]string{}}
-	if known, err := r.checkpoint.load(ctx, followKey, &state); err != nil {
-		return err
-	} else if known {
-		// What was decided while nobody looked is not lost, were it before since.
-		from = time.Time{}
-		r.logger.Info("Going on behind the checkpoint", zap.Time("looked", state.Looked), zap.Int("runs", len(state.Seen)))
+// resume is where mode follow begins: behind the checkpoint, else now or at the time
+// that is configured. It is saved at once, so that what comes from now on is found
+// also when nothing of it is taken before a restart.
+func (r *tapeReceiver) resume(ctx context.Context, since, now time.Time) (*followState, error) {
+	state := &followState{}
+	known, err := r.checkpoint.load(ctx, followKey, state)
+	if err != nil {
+		return nil, err
 	}
 	if state.Seen == nil {
 		state.Seen = map[string]string{}
 	}
+	if known {
+		r.logger.Info("Going on behind the checkpoint", zap.Time("looked", state.Looked), zap.Int("runs", len(state.Seen)))
+		return state, nil
+	}
+	state.From = now
+	if !since.IsZero() {
+		state.From = since
+	}
+	state.Looked = state.From
+	return state, r.checkpoint.save(ctx, followKey, state)
+}
+
+// follow looks again and again for runs decided since then. A run whose row changed
+// is sent again.
+func (r *tapeReceiver) follow(ctx context.Context, query store.Query, state *followState) error {
 	for {
-		if back := state.Looked.Add(-r.cfg.LookBack); back.After(from) {
+		query.Since = state.From
+		if back := state.Looked.Add(-r.cfg.LookBack); back.After(state.From) {
 			query.Since = back
-		} else {
-			query.Since = from
 		}
-		if err := r.look(ctx, query, &state); err != nil {
+		if err := r.look(ctx, query, state); err != nil {
 			return err
 		}
 		if err := sleep(ctx, r.cfg.PollInterval); err != nil {
@@ -181,7 +189,7 @@ func (r *tapeReceiver) look(ctx context.Context, query store.Query, state *follo
 		state.Looked = looking
 	}
 	changed = state.forget(query.Since) || changed
-	if changed || state.Looked == looking && looking.Sub(state.saved) > saveIdle {
+	if changed || state.Looked.Equal(looking) && looking.Sub(state.saved) > saveIdle {
 		r.save(ctx, state)
 	}
 	return nil

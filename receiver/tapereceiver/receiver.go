@@ -77,6 +77,12 @@ func (r *tapeReceiver) start(ctx context.Context, host component.Host) error {
 	if r.checkpoint, err = openCheckpoint(ctx, host, r.cfg.Checkpoint, r.id); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
+	var state *followState
+	if r.cfg.Mode == ModeFollow {
+		if state, err = r.resume(ctx, query.Since, now); err != nil {
+			return err
+		}
+	}
 	background, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	if r.cfg.HTTP.HasValue() {
@@ -92,7 +98,7 @@ func (r *tapeReceiver) start(ctx context.Context, host component.Host) error {
 		r.done.Go(func() { w.run(background) })
 	}
 	r.done.Go(func() {
-		if err := r.read(background, query, now); err != nil && background.Err() == nil {
+		if err := r.read(background, query, state); err != nil && background.Err() == nil {
 			r.logger.Error("Reading stored runs has ended", zap.Error(err))
 		}
 	})
@@ -100,14 +106,14 @@ func (r *tapeReceiver) start(ctx context.Context, host component.Host) error {
 }
 
 // read reads what the configuration selects.
-func (r *tapeReceiver) read(ctx context.Context, query store.Query, now time.Time) error {
+func (r *tapeReceiver) read(ctx context.Context, query store.Query, state *followState) error {
 	switch {
 	case r.cfg.Mode == ModeNone:
 		return nil
 	case len(r.cfg.TraceIDs) > 0:
 		return r.readIDs(ctx)
 	case r.cfg.Mode == ModeFollow:
-		return r.follow(ctx, query, now)
+		return r.follow(ctx, query, state)
 	default:
 		return r.readAll(ctx, query)
 	}

@@ -117,7 +117,7 @@ func quick(change func(*Config)) *Config {
 	return cfg
 }
 
-func start(t *testing.T, h *tapestoretest.Host, next consumer.Traces, cfg *Config) *fixture {
+func start(t *testing.T, h component.Host, next consumer.Traces, cfg *Config) *fixture {
 	t.Helper()
 	f := &fixture{tel: componenttest.NewTelemetry()}
 	t.Cleanup(func() { require.NoError(t, f.tel.Shutdown(context.Background())) })
@@ -171,7 +171,7 @@ func TestOnceReadsWhatFits(t *testing.T) {
 	h := tapestoretest.NewHost()
 	ago := func(d time.Duration) string { return time.Now().Add(-d).UTC().Format(time.RFC3339Nano) }
 	put(t, h, tape.Row{TraceID: traceID(1), Outcome: "failed", Class: "failures", Service: "shop", Decided: ago(3 * time.Hour)})
-	put(t, h, tape.Row{TraceID: traceID(2), Outcome: "succeeded", Class: "kept", Service: "bank", Decided: ago(time.Hour)})
+	put(t, h, tape.Row{TraceID: traceID(2), Outcome: "succeeded", Class: "kept", Service: "bank", Tools: []string{"send"}, Decided: ago(time.Hour)})
 	require.NoError(t, h.Store().AppendRows(t.Context(), []tape.Row{{TraceID: traceID(3), Outcome: "failed"}}))
 	for name, test := range map[string]struct {
 		change func(*Config)
@@ -180,6 +180,7 @@ func TestOnceReadsWhatFits(t *testing.T) {
 		"all":     {nil, []string{traceID(2), traceID(1)}},
 		"outcome": {func(c *Config) { c.Outcome = []tape.Outcome{"failed"} }, []string{traceID(1)}},
 		"class":   {func(c *Config) { c.Class = []string{"kept"} }, []string{traceID(2)}},
+		"tool":    {func(c *Config) { c.Tool = []string{"send"} }, []string{traceID(2)}},
 		"service": {func(c *Config) { c.Service = []string{"shop"} }, []string{traceID(1)}},
 		"since":   {func(c *Config) { c.Since = "2h" }, []string{traceID(2)}},
 		"until":   {func(c *Config) { c.Until = "2h" }, []string{traceID(1)}},
@@ -274,4 +275,69 @@ func TestShutdownAtAnyTime(t *testing.T) {
 	if err := f.Shutdown(expired); err != nil {
 		require.ErrorIs(t, err, context.Canceled)
 	}
+}
+
+func nopSettings() receiver.Settings { return receivertest.NewNopSettings(metadata.Type) }
+
+func TestTimesAreShiftedTogether(t *testing.T) {
+	h, s := tapestoretest.NewHost(), &sink{}
+	td := storetest.AgentRun(t, traceID(1), noon, storetest.Call{Tool: "fetch", Args: "{}"}, storetest.Call{Tool: "fetch", Args: "{}"})
+	spans := td.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+	event := spans.At(1).Events().AppendEmpty()
+	event.SetTimestamp(spans.At(1).StartTimestamp() + 5)
+	spans.At(1).Events().AppendEmpty().SetName("without a time")
+	spans.At(1).Links().AppendEmpty().SetTraceID(spans.At(0).TraceID())
+	spans.At(2).SetEndTimestamp(0)
+	_, err := h.Store().PutFragment(t.Context(), "failures", traceID(1), td)
+	require.NoError(t, err)
+	before := time.Now()
+	f := start(t, h, s, quick(func(c *Config) { c.TraceIDs, c.Time = []string{traceID(1)}, TimeShift }))
+	f.waitFor(t, allSent)
+	got := s.all()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+	distance := got.At(0).StartTimestamp() - spans.At(0).StartTimestamp()
+	assert.WithinRange(t, got.At(0).EndTimestamp().AsTime(), before, time.Now(), "the run ends now")
+	for i := range got.Len() {
+		assert.Equal(t, distance, got.At(i).StartTimestamp()-spans.At(i).StartTimestamp())
+	}
+	assert.Equal(t, distance, got.At(1).Events().At(0).Timestamp()-event.Timestamp())
+	assert.Zero(t, got.At(1).Events().At(1).Timestamp(), "what is unknown stays so")
+	assert.Zero(t, got.At(2).EndTimestamp())
+	assert.Equal(t, 1, got.At(1).Links().Len())
+
+	empty := ptrace.NewTraces()
+	empty.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+	shift(empty, noon)
+	assert.Zero(t, empty.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).EndTimestamp())
+}
+
+func TestBodiesAreLeftByReferenceWhenAsked(t *testing.T) {
+	h, s := tapestoretest.NewHost(), &sink{}
+	put(t, h, tape.Row{TraceID: traceID(1), Outcome: "failed"})
+	f := start(t, h, s, quick(func(c *Config) { c.Bodies = BodiesReference }))
+	f.waitFor(t, allSent)
+	v, _ := s.all()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(1).Attributes().Get("gen_ai.tool.call.result")
+	assert.True(t, strings.HasPrefix(v.Str(), "tape-blob:sha256:"))
+	assert.Zero(t, f.logs.FilterMessageSnippet("not in the store").Len(), "which is no trouble")
+}
+
+// A run of which a part is damaged is sent without it, and says so.
+func TestDamagedPartsAreCountedAndNamed(t *testing.T) {
+	h, s := tapestoretest.NewHost(), &sink{}
+	put(t, h, tape.Row{TraceID: traceID(1), Outcome: "failed"})
+	td := storetest.AgentRun(t, traceID(1), noon, storetest.Call{Tool: "late", Args: "{}"})
+	part, err := h.Store().PutFragment(t.Context(), "failures", traceID(1), td)
+	require.NoError(t, err)
+	for _, o := range storetest.List(t, h.Backend, "tapes/failures/"+traceID(1)+"/") {
+		if strings.Contains(o.Name, part.Name) {
+			h.Backend.Damage(o.Name, func([]byte) []byte { return []byte("junk") })
+		}
+	}
+	f := start(t, h, s, quick(nil))
+	f.waitFor(t, allSent)
+	assert.Len(t, s.all(), 1)
+	entries := f.logs.FilterMessageSnippet("Parts of a stored run cannot be read").All()
+	require.Len(t, entries, 1)
+	assert.Equal(t, traceID(1), entries[0].ContextMap()["trace_id"])
+	assert.Contains(t, fmt.Sprint(entries[0].ContextMap()["parts"]), part.Name)
+	metadatatest.AssertEqualTapeReceiverDamagedParts(t, f.tel, []metricdata.DataPoint[int64]{{Value: 1}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
 }
