@@ -55,6 +55,10 @@ const (
 	RedactionRules = "tape.redaction.rules"
 )
 
+// Class is, on a resource, the class of the kept run whose spans are below it, where
+// no span of the request carries the row that says so.
+const Class = "tape.class"
+
 // Summary is true on the single span that stands for a run that was not kept.
 const Summary = "tape.summary"
 

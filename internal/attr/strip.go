@@ -9,7 +9,7 @@ import (
 // ours are the names that only Tapedeck writes.
 var ours = map[string]bool{
 	Kind: true, Seq: true, Key: true, Dialect: true, FailureClass: true, FailureEvidence: true,
-	Outcome: true, Trigger: true, Redacted: true, Redaction: true, RedactionRules: true, Summary: true,
+	Outcome: true, Trigger: true, Redacted: true, Redaction: true, RedactionRules: true, Class: true, Summary: true,
 }
 
 // Strip removes every attribute of this package. What a sender writes under these

@@ -162,6 +162,9 @@ func (r *Recorder) pack(ctx context.Context, td ptrace.Traces, t *tape.Tape, v *
 	mark(td, t, v.row.Outcome, v.row.Trigger)
 	attr.PutRow(findHead(td).span.Attributes(), v.row)
 	v.out = r.requests(td)
+	if len(v.out) > 1 {
+		stampClass(v.out, v.row.Class)
+	}
 	return nil
 }
 

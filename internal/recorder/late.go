@@ -145,6 +145,7 @@ func (r *Recorder) judgeLate(ctx context.Context, a *arrival) (verdict, error) {
 	}
 	mark(td, t, outcome, trigger)
 	v.out = r.requests(td)
+	stampClass(v.out, v.row.Class)
 	return v, nil
 }
 

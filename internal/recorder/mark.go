@@ -66,6 +66,17 @@ func stampResources(td ptrace.Traces, policy string) {
 	}
 }
 
+// stampClass notes the class of a run in requests that may not have its row: the
+// spans go where its bodies are.
+func stampClass(out []ptrace.Traces, class string) {
+	if class == "" {
+		return
+	}
+	for _, part := range out {
+		part.ResourceSpans().At(0).Resource().Attributes().PutStr(attr.Class, class)
+	}
+}
+
 // head is the span that speaks for a run: the one without parent, else the
 // earliest; ties go to the smaller id, so that the order of arrival decides
 // nothing.

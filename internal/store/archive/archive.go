@@ -220,6 +220,9 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entr
 	case marks.row == nil && marks.outcome == "":
 		e.Row, err = a.undecided(ctx, r, spans, result)
 	case marks.row == nil:
+		if !p.trusted {
+			marks.class = ""
+		}
 		e, err = a.part(ctx, r, &marks, result)
 	default:
 		e.Row = *marks.row
@@ -249,7 +252,10 @@ func (r *run) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces, re
 // comes, it still shows what is stored.
 func (a *Archive) part(ctx context.Context, r *run, m *marks, result *Result) (store.Entry, error) {
 	e := store.Entry{Part: true, Row: tape.Row{TraceID: r.id, Outcome: m.outcome, Kept: true}}
-	e.Class = a.opts.Class(e.Row)
+	// The bodies of the spans are in the class that the processor chose.
+	if e.Class = m.class; store.CheckClass(e.Class) != nil {
+		e.Class = a.opts.Class(e.Row)
+	}
 	if err := r.fragment(ctx, &e, m.spans, result); err != nil {
 		return e, err
 	}

@@ -121,6 +121,8 @@ type marks struct {
 	row *tape.Row
 	// outcome is that of the decision, "" when there was none.
 	outcome tape.Outcome
+	// class is that of the run as the processor chose it, "" where it says none.
+	class string
 	// spans are all but the summary spans.
 	spans ptrace.Traces
 }
@@ -143,6 +145,9 @@ func readMarks(id string, td ptrace.Traces) marks {
 	m := marks{spans: td}
 	anySummary := false
 	for _, rs := range td.ResourceSpans().All() {
+		if v, ok := rs.Resource().Attributes().Get(attr.Class); ok && m.class == "" {
+			m.class = v.AsString()
+		}
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
 				at := span.Attributes()
