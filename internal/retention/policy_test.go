@@ -75,7 +75,7 @@ func TestValidateNamesTheRule(t *testing.T) {
 
 func TestKeep(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"30d": 30 * day, "4w": 28 * day, "36h": 36 * time.Hour, " 1d ": day, "90m": 90 * time.Minute, "forever": time.Duration(Forever),
+		"30d": 30 * day, "4w": 28 * day, "36h": 36 * time.Hour, "\t1d": day, "90m": 90 * time.Minute, "forever": time.Duration(Forever),
 	} {
 		var k Keep
 		require.NoError(t, k.UnmarshalText([]byte(text)))

@@ -5,6 +5,7 @@
 //	blobs/<class>/<year>-W<week>/<sha256>.zst      bodies held by reference
 //	index/date=YYYY-MM-DD/hour=HH/<writer>-<n>.parquet
 //	index/date=YYYY-MM-DD/hour=HH/<writer>-<n>.jsonl   rows that are in no Parquet file yet
+//	retention/                                     notes of retention
 //	policies/<id>.json.zst                         rules that spans were redacted with
 //
 // A fragment is OTLP protobuf, a blob is plain bytes, both in one zstd frame
