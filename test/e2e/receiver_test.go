@@ -1,0 +1,167 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
+	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/harness"
+)
+
+// backend is a tracing backend as far as OTLP goes: it has every span once.
+type backend struct {
+	mu    sync.Mutex
+	spans map[string]string
+}
+
+func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body io.Reader = r.Body
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		var err error
+		if body, err = gzip.NewReader(body); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
+	text, err := io.ReadAll(body)
+	req := ptraceotlp.NewExportRequest()
+	if err != nil || req.UnmarshalProto(text) != nil {
+		http.Error(w, "not OTLP", http.StatusBadRequest)
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, span := range spansOf(req.Traces()) {
+		b.spans[id] = span
+	}
+}
+
+func (b *backend) all() map[string]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[string]string{}
+	for id, span := range b.spans {
+		out[id] = span
+	}
+	return out
+}
+
+// spansOf are the spans with what is above them, by id, as JSON. The policy that
+// redacted them is not sent along.
+func spansOf(td ptrace.Traces) map[string]string {
+	out := map[string]string{}
+	for _, rs := range td.ResourceSpans().All() {
+		rs.Resource().Attributes().Remove(attr.Redaction)
+		rs.Resource().Attributes().Remove(attr.RedactionRules)
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				one := ptrace.NewTraces()
+				to := one.ResourceSpans().AppendEmpty()
+				rs.Resource().CopyTo(to.Resource())
+				scope := to.ScopeSpans().AppendEmpty()
+				ss.Scope().CopyTo(scope.Scope())
+				span.CopyTo(scope.Spans().AppendEmpty())
+				text, err := (&ptrace.JSONMarshaler{}).MarshalTraces(one)
+				if err != nil {
+					text = []byte(err.Error())
+				}
+				out[span.SpanID().String()] = string(text)
+			}
+		}
+	}
+	return out
+}
+
+// A failed run is looked at in a tracing backend: what arrives is what is stored.
+func TestAStoredRunArrivesInATracingBackend(t *testing.T) {
+	c := start(t, "processors::tape::offload::threshold=200")
+	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
+	require.Equal(t, 1, code)
+	awaitStatus(t, c, id, http.StatusOK, "")
+	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
+	require.NoError(t, err)
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
+	require.NoError(t, err)
+	want := spansOf(td)
+	require.NotEmpty(t, want)
+
+	b := &backend{spans: map[string]string{}}
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	start(t,
+		"extensions::tape_store::directory::path="+c.StoreDir(),
+		"receivers::tape::trace_ids=["+id+"]",
+		"receivers::tape::max_request_bytes=2000",
+		"exporters::otlp_http::endpoint="+server.URL,
+		"service::pipelines::traces/read::receivers=[tape]",
+		"service::pipelines::traces/read::exporters=[otlp_http]")
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, b.all(), len(want)) }, 20*time.Second, 50*time.Millisecond)
+	assert.Equal(t, want, b.all())
+}
+
+// An agent without OpenTelemetry joins the same line: what its recorder wrote comes
+// back as it was, whichever way it was handed in.
+func TestAPlainRecordersTapeComesBack(t *testing.T) {
+	const run = `{"seq":1,"tool":"fetch","key":"fetch:dd32173adbb0","args":{"url":"http://a","n":3},"result":{"page":"{\"looks\":\"like JSON\"}"},"ms":12.5,"side_effect":false,"clock":"2026-01-02T03:04:05Z","run_id":"RUN"}
+{"seq":2,"tool":"wait","key":"wait:44136fa355b3","args":{},"result":null,"ms":0,"side_effect":null,"clock":null,"run_id":"RUN"}
+{"seq":3,"tool":"save","key":"save:02b528903d38","args":{"to":["x",1.5,null]},"result":"no","ms":1,"side_effect":true,"clock":null,"run_id":"RUN","error":"disk full"}
+`
+	ports, err := harness.FreePorts(1)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	c := start(t,
+		"receivers::tape::mode=none",
+		"receivers::tape::http::endpoint=127.0.0.1:"+ports[0],
+		"receivers::tape::watch::directory="+dir,
+		"receivers::tape::watch::poll_interval=100ms",
+		"receivers::tape::watch::quiet=100ms",
+		"service::pipelines::traces::receivers=[otlp,tape]")
+	posted, watched := strings.Repeat("a1", 16), strings.Repeat("b2", 16)
+	body := strings.ReplaceAll(run, "RUN", posted)
+	resp, err := http.Post("http://127.0.0.1:"+ports[0]+"/v1/tapes", "application/x-ndjson", strings.NewReader(body))
+	require.NoError(t, err)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode, string(text))
+	assert.Contains(t, string(text), posted)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(strings.ReplaceAll(run, "RUN", watched)), 0o600))
+
+	for _, id := range []string{posted, watched} {
+		awaitStatus(t, c, id, http.StatusOK, "")
+		_, tape, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"?bare=1")
+		require.NoError(t, err)
+		assert.Equal(t, coreOf(t, []byte(run)), coreOf(t, tape))
+	}
+}
+
+// coreOf has, of each record, the members that the simplest recorder writes.
+func coreOf(t *testing.T, tape []byte) (out []map[string]string) {
+	t.Helper()
+	for line := range bytes.Lines(tape) {
+		var record map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(line, &record), "%s", line)
+		core := map[string]string{}
+		for _, member := range []string{"seq", "tool", "key", "args", "result", "ms", "side_effect", "clock"} {
+			core[member] = string(record[member])
+		}
+		out = append(out, core)
+	}
+	return out
+}
