@@ -2,6 +2,8 @@ package retention
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -18,6 +20,22 @@ const scannedFolder = "scanned/"
 
 // skew is how far the clocks of collectors and the store may be apart.
 const skew = day
+
+// bodySet holds hashes, at some 50 bytes each.
+type bodySet map[[sha256.Size]byte]struct{}
+
+func hashOf(sha string) (h [sha256.Size]byte) {
+	_, _ = hex.Decode(h[:], []byte(sha)) // a listing gives none that is none
+	return h
+}
+
+func (s bodySet) add(sha string)    { s[hashOf(sha)] = struct{}{} }
+func (s bodySet) strike(sha string) { delete(s, hashOf(sha)) }
+
+func (s bodySet) has(sha string) bool {
+	_, ok := s[hashOf(sha)]
+	return ok
+}
 
 // Bodies lists the hashes of the bodies that spans name.
 func Bodies(td ptrace.Traces) []string {
@@ -36,7 +54,7 @@ func (j *judge) orphans(ctx context.Context, tapes, blobs []string) error {
 		return err
 	}
 	var since time.Time
-	unnamed := map[string]bool{}
+	unnamed := bodySet{}
 	for week, classes := range weeks {
 		if from, _, _ := store.WeekBounds(week); since.IsZero() || from.Before(since) {
 			since = from
@@ -46,7 +64,7 @@ func (j *judge) orphans(ctx context.Context, tapes, blobs []string) error {
 				if err != nil {
 					return err
 				}
-				unnamed[blob.SHA256] = true
+				unnamed.add(blob.SHA256)
 			}
 		}
 	}
@@ -57,7 +75,7 @@ func (j *judge) orphans(ctx context.Context, tapes, blobs []string) error {
 	for week, classes := range weeks {
 		for _, class := range classes {
 			err := j.blobs(ctx, class, week, "no tape names it", func(b *store.StoredBlob) bool {
-				return whole && unnamed[b.SHA256] && !b.Modified.Add(j.standing.grace).After(j.now())
+				return whole && unnamed.has(b.SHA256) && !b.Modified.Add(j.standing.grace).After(j.now())
 			})
 			if err != nil {
 				return err
@@ -72,7 +90,7 @@ func (j *judge) orphans(ctx context.Context, tapes, blobs []string) error {
 
 // strike takes what fragments name off the list. It reports false when a fragment
 // could not be read, which may name anything.
-func (j *judge) strike(ctx context.Context, classes []string, since time.Time, unnamed map[string]bool) (bool, error) {
+func (j *judge) strike(ctx context.Context, classes []string, since time.Time, unnamed bodySet) (bool, error) {
 	whole := true
 	for _, class := range classes {
 		for f, err := range j.st.Fragments(ctx, class) {
@@ -92,7 +110,7 @@ func (j *judge) strike(ctx context.Context, classes []string, since time.Time, u
 				return false, err
 			default:
 				for _, sha := range Bodies(td) {
-					delete(unnamed, sha)
+					unnamed.strike(sha)
 				}
 			}
 		}
@@ -151,14 +169,14 @@ func (j *judge) unpinned(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unnamed := map[string]bool{}
+	unnamed := bodySet{}
 	for _, week := range weeks {
 		for blob, err := range j.st.Blobs(ctx, store.PinnedClass, week) {
 			if err != nil {
 				return err
 			}
 			if !blob.Modified.Add(j.standing.grace).After(j.now()) {
-				unnamed[blob.SHA256] = true
+				unnamed.add(blob.SHA256)
 			}
 		}
 	}
@@ -169,8 +187,12 @@ func (j *judge) unpinned(ctx context.Context) error {
 	if err != nil || !whole || len(unnamed) == 0 {
 		return err
 	}
+	// A run that was pinned meanwhile may name what was there.
+	if now, err := j.st.Runs(ctx, store.PinnedClass); err != nil || !slices.Equal(now, j.pinned) {
+		return err
+	}
 	for _, week := range weeks {
-		err := j.blobs(ctx, store.PinnedClass, week, "no pinned tape names it", func(b *store.StoredBlob) bool { return unnamed[b.SHA256] })
+		err := j.blobs(ctx, store.PinnedClass, week, "no pinned tape names it", func(b *store.StoredBlob) bool { return unnamed.has(b.SHA256) })
 		if err != nil {
 			return err
 		}
