@@ -427,3 +427,30 @@ func TestTheRowsOfTenantsGoTheSameWay(t *testing.T) {
 		assert.Len(t, list(t, st, store.Query{}), want)
 	}
 }
+
+func TestIndexFilesOfEarlierVersionsAreReadAndTakenUp(t *testing.T) {
+	b := openDir(t, t.TempDir())
+	c := &clock{}
+	line := `{"trace_id":"` + idA + `","outcome":"failed","steps":3,"kept":true,"start":"","decided":"2026-01-02T12:30:00.123456789Z"}` + "\n"
+	require.NoError(t, b.Append(t.Context(), "index/date=2026-01-02/hour=12/old-000001.jsonl", []byte(line)))
+	s, damaged := open(t, b, c.opt)
+	check := func() {
+		t.Helper()
+		rows := list(t, s, store.Query{})
+		require.Len(t, rows, 1)
+		assert.Equal(t, tape.Row{TraceID: idA, Outcome: "failed", Steps: 3, Kept: true, Decided: "2026-01-02T12:30:00.123456Z"}, rows[0])
+	}
+	check()
+	c.set(20 * time.Hour)
+	day, _ := open(t, b, c.opt)
+	require.NoError(t, day.AppendRows(t.Context(), rowsOf(idB)))
+	maintain(t, day, func() bool { return files(t, b, ".parquet") == 1 })
+	require.NoError(t, day.Delete(t.Context(), idB))
+	require.NoError(t, day.Flush(t.Context(), true))
+	assert.Equal(t, 1, files(t, b, ".jsonl"), "its writer may still live")
+	c.set(26 * time.Hour)
+	again, _ := open(t, b, c.opt)
+	maintain(t, again, func() bool { return files(t, b, ".jsonl") == 0 })
+	check()
+	assert.Empty(t, damaged.list)
+}
