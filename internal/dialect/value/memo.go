@@ -107,8 +107,9 @@ func (m *Memo) find(p *parser, text string, depth int) (*Element, error) {
 	if e := m.known[hash]; e != nil && e.text == text {
 		return e, nil
 	}
-	own := parser{s: strings.Clone(text)}
+	own := parser{s: strings.Clone(text), open: p.open}
 	v, err := own.object(depth)
+	p.open = own.open[:len(p.open)]
 	if err != nil {
 		p.i += own.i
 		return nil, err

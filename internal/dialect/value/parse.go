@@ -3,6 +3,7 @@ package value
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,9 @@ type parser struct {
 	i int
 	// memo is nil inside of its elements.
 	memo *Memo
+	// open are the members so far of the objects that have not ended, the innermost
+	// last: an object gets as much memory as it has members.
+	open []Member
 }
 
 func (p *parser) space() {
@@ -94,6 +98,7 @@ func (p *parser) word(w string, v Value) (Value, error) {
 
 func (p *parser) object(depth int) (Value, error) {
 	v := Value{kind: Object}
+	begin := len(p.open)
 	p.i++
 	for first := true; ; first = false {
 		p.space()
@@ -120,10 +125,12 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.members = append(v.members, Member{name, m})
+		p.open = append(p.open, Member{name, m})
 		p.space()
 		if p.i < len(p.s) && p.s[p.i] == '}' {
 			p.i++
+			v.members = slices.Clone(p.open[begin:])
+			p.open = p.open[:begin]
 			return v, nil
 		}
 		if err := p.expect(','); err != nil {
