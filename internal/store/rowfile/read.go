@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // ErrFormat says that something is no file of this format, or a damaged one.
@@ -45,6 +46,9 @@ func Open(r io.ReaderAt, size int64) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkCodecs(pf); err != nil {
+		return nil, err
+	}
 	f = &File{file: pf, leaf: map[string]int{}}
 	for _, path := range pf.Schema().Columns() {
 		leaf, _ := pf.Schema().Lookup(path...)
@@ -75,6 +79,21 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	}
 	if n := int64(binary.LittleEndian.Uint32(tail[:4])); n > size-int64(len(tail)) {
 		return fmt.Errorf("a footer of %d bytes in a file of %d", n, size)
+	}
+	return nil
+}
+
+// checkCodecs keeps out the codecs that unfold damaged pages without a bound. This
+// package writes zstd.
+func checkCodecs(pf *parquet.File) error {
+	for _, group := range pf.Metadata().RowGroups {
+		for i := range group.Columns {
+			switch codec := group.Columns[i].MetaData.Codec; codec {
+			case format.Zstd, format.Uncompressed:
+			default:
+				return fmt.Errorf("pages compressed with %v", codec)
+			}
+		}
 	}
 	return nil
 }

@@ -280,6 +280,15 @@ func TestWhatIsNoIndexFile(t *testing.T) {
 	_, err := w.Write([]foreign{{1}})
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
+	var other bytes.Buffer
+	lz4 := parquet.NewGenericWriter[struct {
+		TraceID string `parquet:"trace_id,lz4"`
+	}](&other)
+	_, err = lz4.Write([]struct {
+		TraceID string `parquet:"trace_id,lz4"`
+	}{{"a"}})
+	require.NoError(t, err)
+	require.NoError(t, lz4.Close())
 	good := write(t, many(10)...)
 	huge := bytes.Clone(good)
 	copy(huge[len(huge)-8:], "\xff\xff\xff\xff")
@@ -290,6 +299,7 @@ func TestWhatIsNoIndexFile(t *testing.T) {
 		"cut":                good[:len(good)/2],
 		"a footer too long":  huge,
 		"another type of id": b.Bytes(),
+		"an unbounded codec": other.Bytes(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := rowfile.Open(bytes.NewReader(data), int64(len(data)))
