@@ -2,6 +2,7 @@ package retention
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,8 +84,7 @@ func TestSweepOfABucket(t *testing.T) {
 	sweepAll(t, backend, backend)
 }
 
-// The store of the benchmark has that many tapes on disk.
-const benchTapes = 100_000
+var benchTapes = flag.Int("tapes", 10_000, "how many tapes the store of the benchmark has on disk")
 
 func BenchmarkPlanDirectory(b *testing.B) {
 	root := b.TempDir()
@@ -95,7 +95,7 @@ func BenchmarkPlanDirectory(b *testing.B) {
 	w.store, err = store.Open(backend, store.Options{Now: w.clock})
 	require.NoError(b, err)
 	data := slices.Repeat([]byte{1}, 4096)
-	for n := range benchTapes {
+	for n := range *benchTapes {
 		folder := filepath.Join(root, "tapes", ClassFailures, id(n))
 		require.NoError(b, os.MkdirAll(folder, 0o700))
 		require.NoError(b, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%032x.otlp.zst", n)), data, 0o600))
@@ -105,6 +105,6 @@ func BenchmarkPlanDirectory(b *testing.B) {
 	for b.Loop() {
 		report, err := w.sweeper().Plan(context.Background(), nil, nil)
 		require.NoError(b, err)
-		require.Equal(b, benchTapes, report.Items[KindTape])
+		require.Equal(b, *benchTapes, report.Items[KindTape])
 	}
 }

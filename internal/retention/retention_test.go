@@ -341,7 +341,7 @@ func TestASweepThatIsKilledLeavesWhatTheNextTakesUp(t *testing.T) {
 	for step := range 40 {
 		w := newWorld(t)
 		w.stand()
-		for n := range 6 {
+		for n := range 3 {
 			w.run(n, tape.OutcomeFailed, body("shared"))
 			w.wait(time.Hour)
 		}
@@ -376,7 +376,7 @@ func TestASweepThatIsKilledLeavesWhatTheNextTakesUp(t *testing.T) {
 }
 
 func TestThePlanIsWhatThenHappens(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		w := newWorld(t)
 		w.config.Default.MaxBytes = 4000
 		w.config.Rules = []Rule{
