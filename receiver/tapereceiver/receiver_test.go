@@ -341,3 +341,21 @@ func TestDamagedPartsAreCountedAndNamed(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(entries[0].ContextMap()["parts"]), part.Name)
 	metadatatest.AssertEqualTapeReceiverDamagedParts(t, f.tel, []metricdata.DataPoint[int64]{{Value: 1}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
 }
+
+// Two collectors that each hold a part of a run have one run.
+func TestBothHalvesOfARunAreSent(t *testing.T) {
+	h, s := tapestoretest.NewHost(), &sink{}
+	whole := storetest.AgentRun(t, traceID(1), noon, storetest.Call{Tool: "a", Args: "{}"}, storetest.Call{Tool: "b", Args: "{}"})
+	for half := range 2 {
+		td := ptrace.NewTraces()
+		whole.CopyTo(td)
+		n := 0
+		td.ResourceSpans().At(0).ScopeSpans().At(0).Spans().RemoveIf(func(ptrace.Span) bool { n++; return n%2 == half })
+		_, err := h.Store().PutFragment(t.Context(), []string{"failures", "kept"}[half], traceID(1), td)
+		require.NoError(t, err)
+	}
+	f := start(t, h, s, quick(func(c *Config) { c.TraceIDs = []string{traceID(1)} }))
+	f.waitFor(t, allSent)
+	require.Len(t, s.all(), 1)
+	assert.Equal(t, 3, s.all()[0].SpanCount())
+}

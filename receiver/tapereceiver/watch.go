@@ -88,8 +88,9 @@ func (w *watcher) look(ctx context.Context, now time.Time) error {
 			continue
 		}
 		info, err := os.Stat(filepath.Join(w.watch.Directory, name))
-		if err != nil || info.IsDir() {
-			// Gone since, which is nobody's fault.
+		if err != nil || !info.Mode().IsRegular() {
+			// Gone since, which is nobody's fault; or a directory, or a pipe that
+			// would be read for ever.
 			continue
 		}
 		there[name] = true
@@ -145,7 +146,7 @@ func (w *watcher) file(ctx context.Context, name string, v version) (dealt bool,
 		log.Error("A file in the watched directory has a suffix that is none of a tape's, it is left where it is", zap.Strings("suffixes", suffixes))
 		return true, nil
 	}
-	runs, err := w.open(name)
+	runs, err := w.open(name, v)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -227,8 +228,8 @@ func isSyntax(err error) bool {
 		errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }
 
-// open reads a file to its end.
-func (w *watcher) open(name string) ([]ingest.Run, error) {
+// open reads a file to its end, which must be that of the version.
+func (w *watcher) open(name string, v version) ([]ingest.Run, error) {
 	file, err := os.Open(filepath.Join(w.watch.Directory, name))
 	if err != nil {
 		return nil, err
@@ -251,7 +252,15 @@ func (w *watcher) open(name string) ([]ingest.Run, error) {
 	case errors.Is(err, tape.ErrEmpty) && bounded.read == 0:
 		return nil, fmt.Errorf("%w: it is empty so far", errPartial)
 	}
-	return runs, partial(err)
+	if err != nil {
+		return nil, partial(err)
+	}
+	info, err := file.Stat()
+	if err == nil && !v.same(version{info.Size(), info.ModTime()}) {
+		// What was read belongs to a version that the next look will see.
+		err = fmt.Errorf("%w: it changed while it was read", errPartial)
+	}
+	return runs, err
 }
 
 // partial says of a compressed file that ends early that it is not whole.

@@ -116,13 +116,12 @@ func TestFilesThatAreNoTapesAreCountedAndNamed(t *testing.T) {
 		result     string
 		says       string
 	}{
-		"unknown suffix":   {"notes.txt", "hello\n", "unknown_suffix", "has a suffix that is none"},
-		"not JSON":         {"a.jsonl", "hello\n", "invalid", "is no tape"},
-		"a later version":  {"a.jsonl", `{"tape":"9"}` + "\n", "invalid", "is no tape"},
-		"no record":        {"a.jsonl", `{"tape":"1"}` + "\n", "invalid", "is no tape"},
-		"not compressed":   {"a.jsonl.gz", plain("a") + plain("b"), "invalid", "is no tape"},
-		"over the size":    {"a.jsonl", strings.Repeat(plain("a"), 100), "too_large", "too large"},
-		"too many records": {"a.jsonl", strings.Repeat("{}\n", maxRecords+1), "too_large", "too large"},
+		"unknown suffix":  {"notes.txt", "hello\n", "unknown_suffix", "has a suffix that is none"},
+		"not JSON":        {"a.jsonl", "hello\n", "invalid", "is no tape"},
+		"a later version": {"a.jsonl", `{"tape":"9"}` + "\n", "invalid", "is no tape"},
+		"no record":       {"a.jsonl", `{"tape":"1"}` + "\n", "invalid", "is no tape"},
+		"not compressed":  {"a.jsonl.gz", plain("a") + plain("b"), "invalid", "is no tape"},
+		"over the size":   {"a.jsonl", strings.Repeat(plain("a"), 100), "too_large", "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, s := t.TempDir(), &sink{}
