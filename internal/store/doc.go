@@ -7,6 +7,7 @@
 //	index/date=YYYY-MM-DD/hour=HH/<writer>-<n>.jsonl   rows that are in no Parquet file yet
 //	retention/                                     notes of retention
 //	policies/<id>.json.zst                         rules that spans were redacted with
+//	tenants/<tenant>/...                           all of this but policies, for one tenant
 //
 // A fragment is OTLP protobuf, a blob is plain bytes, both in one zstd frame
 // that "zstd -d" opens. Any Parquet reader opens the index; package rowfile is its
