@@ -141,6 +141,15 @@ func TestPinsSurviveEveryRule(t *testing.T) {
 	assert.True(t, w.plays(asked))
 	assert.False(t, w.listed(pinned))
 
+	require.NoError(t, w.store.Delete(t.Context(), asked))
+	for range 8 {
+		w.wait(7 * day)
+		w.sweep()
+		assert.False(t, w.listed(asked), "what was deleted does not come back")
+	}
+	assert.Empty(t, w.below("tapes/"))
+	assert.Empty(t, w.below("index/"))
+
 	_, err = w.store.Pin(t.Context(), other, Bodies)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }

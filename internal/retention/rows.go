@@ -69,8 +69,12 @@ func (j *judge) due() store.Due {
 		case !e.Kept:
 			return j.standing.summaries().until(decided)
 		}
-		if _, pinned := slices.BinarySearch(j.pinned, e.TraceID); pinned || e.Class == store.PinnedClass {
+		if _, pinned := slices.BinarySearch(j.pinned, e.TraceID); pinned {
 			return time.Time{}
+		}
+		if e.Class == store.PinnedClass {
+			// It was deleted since, and must be gone before what hides it.
+			return longest.until(decided)
 		}
 		class, known := j.standing.class(e.Class)
 		if cutoff := j.cutoff[e.Class]; known && !cutoff.IsZero() && !decided.After(cutoff.Add(-rowSlack)) {
