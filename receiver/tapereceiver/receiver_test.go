@@ -124,6 +124,7 @@ func start(t *testing.T, h component.Host, next consumer.Traces, cfg *Config) *f
 	core, logs := observer.New(zap.InfoLevel)
 	f.logs = logs
 	set := receivertest.NewNopSettings(metadata.Type)
+	set.ID = component.NewID(metadata.Type)
 	set.TelemetrySettings = f.tel.NewTelemetrySettings()
 	set.Logger = zap.New(core)
 	var err error
