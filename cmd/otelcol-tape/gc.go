@@ -7,11 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// A collector of tapes holds little and is passed much: with the usual pace of the
-// garbage collector it would go over its few megabytes hundreds of times a second.
-// It is left alone until the heap has grown to minHeap, and by the usual pace
-// beyond. Whoever sets GOGC has the pace that it says.
-const minHeap = 64 << 20
+// A collector of tapes holds little and is passed much. At the usual pace of the
+// garbage collector it would go over its few megabytes hundreds of times a second,
+// and let the heap double when a large run is at hand. It gets the same room in
+// either case, and half as much again as it holds once that is more. Whoever sets
+// GOGC has the pace that it says.
+const room = 40 << 20
 
 func init() {
 	if _, set := os.LookupEnv("GOGC"); !set {
@@ -32,5 +33,5 @@ func pace(c *cycle) {
 // percent is the growth after which the heap is gone over again, in percent of what
 // was left of it.
 func percent(live uint64) int {
-	return int(max(100, min(1000, minHeap*100/max(live, 1)))) //nolint:gosec // at most 1000
+	return int(max(50, min(1000, room*100/max(live, 1)))) //nolint:gosec // at most 1000
 }

@@ -8,11 +8,12 @@ import (
 
 func TestThePaceOfTheGarbageCollector(t *testing.T) {
 	for live, want := range map[uint64]int{
-		0:       1000,
-		1 << 20: 1000,
-		8 << 20: 800,
-		minHeap: 100,
-		1 << 30: 100,
+		0:          1000,
+		1 << 20:    1000,
+		8 << 20:    500,
+		room:       100,
+		2 * room:   50,
+		100 * room: 50,
 	} {
 		assert.Equal(t, want, percent(live), live)
 	}
