@@ -1,7 +1,7 @@
 // Command compare measures Tapedeck beside the chain of collector components that is
 // usually put together for the same end, and prints one table of one run.
 //
-//	compare [-short] [-gzip] [-bin DIR] [-ocb FILE] [-work DIR] [-doc FILE] [-only NAME,…]
+//	compare [-short] [-gzip=false] [-bin DIR] [-ocb FILE] [-work DIR] [-doc FILE] [-only NAME,…]
 //
 // For each load (see package load) and each collector: a fresh process is started,
 // the load is sent as fast as it is accepted, and once every span is stored the

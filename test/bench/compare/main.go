@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&o.ocb, "ocb", ".tools/bin/ocb", "the OpenTelemetry Collector builder")
 	flag.StringVar(&o.work, "work", "dist/bench", "directory for the built collector and the results")
 	flag.BoolVar(&o.short, "short", false, "a fifth of the content-rich load and a tenth of the light one")
-	flag.BoolVar(&o.gzip, "gzip", false, "compress requests")
+	flag.BoolVar(&o.gzip, "gzip", true, "compress requests, as the OTLP exporter of a collector does by default")
 	flag.StringVar(&o.doc, "doc", "", "also write the table into this file, between its marks")
 	only := flag.String("only", "", "compare these collectors alone, by name, with commas between")
 	flag.Parse()
