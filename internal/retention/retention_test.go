@@ -104,8 +104,6 @@ func TestADamagedFragmentKeepsAllBodiesOfItsTime(t *testing.T) {
 	assert.Len(t, w.below("blobs/"), 1)
 }
 
-// What is removed is judged by the setting at that time, not by the one when it
-// became old.
 func TestSeveralSweepersAtATime(t *testing.T) {
 	w := newWorld(t)
 	w.stand()

@@ -62,6 +62,8 @@ func TestAMistypedRuleCanBeMended(t *testing.T) {
 	assert.True(t, w.plays(run))
 }
 
+// What is removed is judged by the setting at that time, not by the one when it
+// became old.
 func TestTheSettingAtDeletionCounts(t *testing.T) {
 	w := newWorld(t)
 	w.stand()
