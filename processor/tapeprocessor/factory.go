@@ -43,7 +43,7 @@ func createDefaultConfig() component.Config {
 			SyncInterval: time.Second,
 			CacheBytes:   16 << 20,
 		},
-		Offload:     OffloadConfig{Threshold: 64 << 10},
+		Offload:     OffloadConfig{Threshold: 128 << 10},
 		DecidedRuns: 100_000,
 	}
 }

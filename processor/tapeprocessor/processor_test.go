@@ -155,7 +155,7 @@ func TestBodiesGoToTheStoreAndOpenRunsAreKnown(t *testing.T) {
 	p, err := NewFactory().CreateTraces(context.Background(), processortest.NewNopSettings(metadata.Type), cfg, sink)
 	require.NoError(t, err)
 	require.NoError(t, p.Start(context.Background(), h))
-	require.NoError(t, p.ConsumeTraces(context.Background(), failedRun(7, 100_000)))
+	require.NoError(t, p.ConsumeTraces(context.Background(), failedRun(7, 200_000)))
 	trace := pcommon.TraceID{7}.String()
 	assert.True(t, ext.Pending(trace))
 	assert.False(t, ext.Pending(pcommon.TraceID{8}.String()))
