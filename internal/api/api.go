@@ -4,15 +4,18 @@
 //	GET    /v1/tapes                    rows, newest decision first
 //	GET    /v1/tapes/{trace_id}         the tape, application/x-ndjson
 //	GET    /v1/tapes/{trace_id}/trace   the trace as OTLP, by Accept
+//	GET    /v1/tapes/{trace_id}/bundle  the tape with what it takes to run it, tar.gz
 //	POST   /v1/tapes/{trace_id}/keep    keep a run that is not decided, or not kept
 //	DELETE /v1/tapes/{trace_id}
 //	GET    /v1/blobs/sha256/{hash}      a body
 //
 // Errors are {"error":{"code":…,"message":…}}. Messages say nothing about the
 // machine the API runs on; what they leave out is logged. Every read of content,
-// every keeping and every deletion is one audit line in the log, without content.
+// every keeping and every deletion is one audit line in the log, without content,
+// whether it succeeds or not.
 //
-// It holds one run in memory for each request that reads one.
+// It holds one run in memory for each request that reads one, and answers a bounded
+// number of requests at a time.
 package api
 
 import (
@@ -40,10 +43,13 @@ type Options struct {
 	// Subject names who sent the request, for the audit line; nil names nobody.
 	Subject func(*http.Request) string
 	// Observe is told of each answered request: which endpoint (list, tape,
-	// trace, keep, delete, blob, other) and which status.
+	// trace, bundle, keep, delete, blob, other) and which status.
 	Observe func(r *http.Request, endpoint string, status int)
 	// Translation says how spans become tapes.
 	Translation dialect.Options
+	// MaxRequests is how many requests are answered at a time; 0 is any number.
+	// Others wait a moment for their turn, and are then sent away as busy.
+	MaxRequests int
 	// Now is the clock against which since=24h is understood; nil is time.Now.
 	Now func() time.Time
 }
@@ -81,33 +87,37 @@ func New(st *store.Store, opts Options) http.Handler {
 	s := &server{store: st, opts: opts}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/tapes", s.methods(map[string]endpoint{
-		http.MethodGet: {"list", (*server).list},
+		http.MethodGet: {"list", "", (*server).list},
 	}))
 	mux.Handle("/v1/tapes/{id}", s.methods(map[string]endpoint{
-		http.MethodGet:    {"tape", (*server).tape},
-		http.MethodDelete: {"delete", (*server).remove},
+		http.MethodGet:    {"tape", "read_tape", (*server).tape},
+		http.MethodDelete: {"delete", "delete", (*server).remove},
 	}))
 	mux.Handle("/v1/tapes/{id}/trace", s.methods(map[string]endpoint{
-		http.MethodGet: {"trace", (*server).trace},
+		http.MethodGet: {"trace", "read_trace", (*server).trace},
+	}))
+	mux.Handle("/v1/tapes/{id}/bundle", s.methods(map[string]endpoint{
+		http.MethodGet: {"bundle", "read_bundle", (*server).bundle},
 	}))
 	mux.Handle("/v1/tapes/{id}/keep", s.methods(map[string]endpoint{
-		http.MethodPost: {"keep", (*server).keep},
+		http.MethodPost: {"keep", "keep", (*server).keep},
 	}))
 	mux.Handle("/v1/blobs/sha256/{hash}", s.methods(map[string]endpoint{
-		http.MethodGet: {"blob", (*server).blob},
+		http.MethodGet: {"blob", "read_blob", (*server).blob},
 	}))
-	mux.Handle("/", s.serve("other", func(_ *server, _ http.ResponseWriter, r *http.Request) error {
+	mux.Handle("/", s.serve(endpoint{"other", "", func(_ *server, _ http.ResponseWriter, r *http.Request) error {
 		return &apiError{http.StatusNotFound, codeNotFound, "there is nothing at " + r.URL.Path, nil}
-	}))
-	refused := s.serve("other", func(_ *server, _ http.ResponseWriter, r *http.Request) error {
+	}}))
+	refused := s.serve(endpoint{"other", "", func(_ *server, _ http.ResponseWriter, r *http.Request) error {
 		return &apiError{http.StatusForbidden, codeForbidden, opts.Refuse(r), nil}
-	})
+	}})
+	answer := s.bounded(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if opts.Refuse(r) != "" {
 			refused.ServeHTTP(w, r)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		answer.ServeHTTP(w, r)
 	})
 }
 
@@ -115,7 +125,9 @@ func New(st *store.Store, opts Options) http.Handler {
 // anything.
 type endpoint struct {
 	name string
-	call func(*server, http.ResponseWriter, *http.Request) error
+	// action is what the audit calls it, "" for what it does not list.
+	action string
+	call   func(*server, http.ResponseWriter, *http.Request) error
 }
 
 // methods picks the endpoint by method. The mux could do it, but would answer
@@ -128,7 +140,7 @@ func (s *server) methods(byMethod map[string]endpoint) http.Handler {
 		if !ok {
 			continue
 		}
-		handlers[method] = s.serve(e.name, e.call)
+		handlers[method] = s.serve(e)
 		if allowed != "" {
 			allowed += ", "
 		}
@@ -138,10 +150,10 @@ func (s *server) methods(byMethod map[string]endpoint) http.Handler {
 			allowed += ", " + http.MethodHead
 		}
 	}
-	refused := s.serve("other", func(_ *server, w http.ResponseWriter, r *http.Request) error {
+	refused := s.serve(endpoint{"other", "", func(_ *server, w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allowed)
 		return &apiError{http.StatusMethodNotAllowed, codeMethod, r.Method + " is not " + allowed, nil}
-	})
+	}})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := handlers[r.Method]; ok {
 			h.ServeHTTP(w, r)
@@ -151,19 +163,24 @@ func (s *server) methods(byMethod map[string]endpoint) http.Handler {
 	})
 }
 
-func (s *server) serve(name string, call func(*server, http.ResponseWriter, *http.Request) error) http.Handler {
+func (s *server) serve(e endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		// Content is whatever an agent wrote: no browser shall guess at it.
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		of, err := s.forTenant(r)
 		if err == nil {
-			err = call(of, seen, r)
+			err = e.call(of, seen, r)
+		} else {
+			of = s
 		}
 		if err != nil {
-			s.fail(seen, r, err)
+			code := s.fail(seen, r, err)
+			if e.action != "" {
+				of.auditFailure(r, e.action, code)
+			}
 		}
-		s.opts.Observe(r, name, seen.status)
+		s.opts.Observe(r, e.name, seen.status)
 	})
 }
 
@@ -180,13 +197,3 @@ func (w *statusWriter) WriteHeader(status int) {
 
 // Unwrap lets http.ResponseController reach the writer below.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// audit logs that content was read or deleted, by whom, and never what.
-func (s *server) audit(r *http.Request, action, field, id string) {
-	s.opts.Logger.Info("Audit",
-		zap.String("action", action),
-		zap.String(field, id),
-		zap.String("tenant", s.tenant),
-		zap.String("subject", s.opts.Subject(r)),
-		zap.String("remote", r.RemoteAddr))
-}

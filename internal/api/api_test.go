@@ -109,7 +109,11 @@ func (f *fixture) audits() []string {
 		if id == "" {
 			id, _ = m["sha256"].(string)
 		}
-		lines = append(lines, m["action"].(string)+" "+id+" by "+m["subject"].(string))
+		line := m["action"].(string) + " " + id + " by " + m["subject"].(string)
+		if outcome := m["outcome"].(string); outcome != "ok" {
+			line += ": " + outcome
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -202,7 +206,12 @@ func TestIDsThatHaveNoTape(t *testing.T) {
 					assert.Nil(t, got.Row)
 				}
 			}
-			assert.Empty(t, f.audits())
+			if test.status == http.StatusBadRequest {
+				assert.Empty(t, f.audits(), "what is no id is not repeated in the log")
+				return
+			}
+			id := strings.ToLower(test.id)
+			assert.Equal(t, []string{"read_tape " + id + " by alice: " + test.code, "read_trace " + id + " by alice: " + test.code}, f.audits())
 		})
 	}
 }
@@ -299,7 +308,7 @@ func TestBlobs(t *testing.T) {
 		assert.Equal(t, http.StatusBadRequest, w.Code)
 		assert.Equal(t, "bad_hash", failureOf(t, w).Error.Code)
 	}
-	assert.Empty(t, f.audits())
+	assert.Equal(t, []string{"read_blob " + strings.Repeat("a", 64) + " by alice: not_found"}, f.audits())
 }
 
 func TestDelete(t *testing.T) {
@@ -314,7 +323,14 @@ func TestDelete(t *testing.T) {
 	assert.Equal(t, "not_found", failureOf(t, f.get("/v1/tapes/"+summarised)).Error.Code)
 	assert.Equal(t, "pending", failureOf(t, f.do(http.MethodDelete, "/v1/tapes/"+pending)).Error.Code)
 	assert.Equal(t, "bad_trace_id", failureOf(t, f.do(http.MethodDelete, "/v1/tapes/x")).Error.Code)
-	assert.Equal(t, []string{"delete " + kept + " by alice", "delete " + summarised + " by alice"}, f.audits())
+	assert.Equal(t, []string{
+		"delete " + kept + " by alice",
+		"read_tape " + kept + " by alice: not_found",
+		"delete " + kept + " by alice: not_found",
+		"delete " + summarised + " by alice",
+		"read_tape " + summarised + " by alice: not_found",
+		"delete " + pending + " by alice: pending",
+	}, f.audits())
 }
 
 func TestTheZeroOptionsWork(t *testing.T) {

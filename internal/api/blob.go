@@ -23,7 +23,7 @@ func (s *server) blob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.audit(r, "read_blob", "sha256", hash)
+	s.audit(r, "read_blob", "sha256", hash, outcomeOK)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	_, _ = w.Write(data) // an error means that the client has gone

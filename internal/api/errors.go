@@ -23,6 +23,7 @@ const (
 	codeMethod     = "method_not_allowed"
 	codeAccept     = "not_acceptable"
 	codeDamaged    = "damaged"
+	codeBusy       = "busy"
 	codeStore      = "store_unavailable"
 )
 
@@ -46,8 +47,9 @@ type errorBody struct {
 	Row *tape.Row `json:"row,omitempty"`
 }
 
-// fail answers with an error. Those of the store say nothing about where it is.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail answers with an error and gives its code. Those of the store say nothing
+// about where it is.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) string {
 	var answer *apiError
 	switch {
 	case errors.As(err, &answer):
@@ -67,6 +69,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var body errorBody
 	body.Error.Code, body.Error.Message, body.Row = answer.code, answer.message, answer.row
 	writeJSON(w, answer.status, body)
+	return answer.code
 }
 
 // writeJSON ignores write errors: they mean that the client has gone.

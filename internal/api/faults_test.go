@@ -18,19 +18,20 @@ import (
 func TestBadQueriesNameTheMember(t *testing.T) {
 	f := newFixture(t)
 	for target, member := range map[string]string{
-		"/v1/tapes?outcome=broken":                "outcome",
-		"/v1/tapes?since=yesterday":               "since",
-		"/v1/tapes?until=-3h":                     "until",
-		"/v1/tapes?limit=0":                       "limit",
-		"/v1/tapes?limit=1001":                    "limit",
-		"/v1/tapes?limit=ten":                     "limit",
-		"/v1/tapes?cursor=%3F":                    "cursor",
-		"/v1/tapes?limit=1&limit=2":               "limit",
-		"/v1/tapes?conversation=x":                "conversation",
-		"/v1/tapes/" + kept + "?bodies=all":       "bodies",
-		"/v1/tapes/" + kept + "?bare=yes":         "bare",
-		"/v1/tapes/" + kept + "?bare=1&bare=0":    "bare",
-		"/v1/tapes/" + kept + "?bodys=ref&bare=1": "bodys",
+		"/v1/tapes?outcome=broken":                 "outcome",
+		"/v1/tapes?since=yesterday":                "since",
+		"/v1/tapes?until=-3h":                      "until",
+		"/v1/tapes?limit=0":                        "limit",
+		"/v1/tapes?limit=1001":                     "limit",
+		"/v1/tapes?limit=ten":                      "limit",
+		"/v1/tapes?cursor=%3F":                     "cursor",
+		"/v1/tapes?limit=1&limit=2":                "limit",
+		"/v1/tapes?conversation=x":                 "conversation",
+		"/v1/tapes/" + kept + "?bodies=all":        "bodies",
+		"/v1/tapes/" + kept + "?bare=yes":          "bare",
+		"/v1/tapes/" + kept + "?bare=1&bare=0":     "bare",
+		"/v1/tapes/" + kept + "?bodys=ref&bare=1":  "bodys",
+		"/v1/tapes/" + kept + "/bundle?bodies=ref": "bodies",
 	} {
 		w := f.get(target)
 		assert.Equal(t, http.StatusBadRequest, w.Code, target)
@@ -56,7 +57,7 @@ func TestMethodsAndPaths(t *testing.T) {
 		assert.Equal(t, test.allow, w.Header().Get("Allow"))
 		assert.Equal(t, "method_not_allowed", failureOf(t, w).Error.Code)
 	}
-	for _, target := range []string{"/", "/v1", "/v1/tapes/", "/v1/tapes/" + kept + "/bundle", "/v1/blobs/md5/x", "/metrics"} {
+	for _, target := range []string{"/", "/v1", "/v1/tapes/", "/v1/tapes/" + kept + "/parcel", "/v1/blobs/md5/x", "/metrics"} {
 		w := f.get(target)
 		assert.Equal(t, http.StatusNotFound, w.Code, target)
 		assert.Equal(t, "not_found", failureOf(t, w).Error.Code)
@@ -72,6 +73,32 @@ func TestAMissingBodyIsAGapInTheTapeAndNotAnError(t *testing.T) {
 	tp := readTape(t, f.get("/v1/tapes/"+kept))
 	assert.False(t, tp.Manifest.Complete)
 	assert.Len(t, tp.Manifest.Gaps, 1)
+	for target, want := range map[string]http.Header{
+		"?bare=1": {"Tapedeck-Complete": {"false"}, "Tapedeck-Gaps": {"1"}},
+		"/bundle": {"Tapedeck-Complete": {"false"}, "Tapedeck-Gaps": {"1"}},
+		"/trace":  {"Tapedeck-Damaged-Parts": {"0"}, "Tapedeck-Missing-Bodies": {"1"}},
+	} {
+		got := f.get("/v1/tapes/" + kept + target).Header()
+		for name, values := range want {
+			assert.Equal(t, values, got[name], target+" "+name)
+		}
+	}
+}
+
+func TestADamagedPartIsToldWithTheRest(t *testing.T) {
+	f := newFixture(t)
+	late := storetest.AgentRun(t, kept, noon, storetest.Call{Tool: "late", Args: `{}`, Result: `{}`})
+	_, err := f.store.PutFragment(t.Context(), "failures", kept, late)
+	require.NoError(t, err)
+	victim := storetest.List(t, f.backend, "tapes/")[0].Name
+	f.backend.Damage(victim, func([]byte) []byte { return []byte("junk") })
+	w := f.get("/v1/tapes/" + kept)
+	assert.Equal(t, "1", w.Header().Get("Tapedeck-Gaps"))
+	tp := readTape(t, w)
+	require.Len(t, tp.Manifest.Gaps, 1)
+	assert.Equal(t, "span", tp.Manifest.Gaps[0].What)
+	assert.NotEmpty(t, tp.Manifest.Gaps[0].Why)
+	assert.Equal(t, "1", f.get("/v1/tapes/"+kept+"/trace").Header().Get("Tapedeck-Damaged-Parts"))
 }
 
 func TestFaultsOfTheStoreAreToldWithoutItsPlace(t *testing.T) {

@@ -39,7 +39,7 @@ func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
 		}
 		kept, missing = KeptBefore, pinned.Missing
 	}
-	s.audit(r, "keep", "trace_id", id)
+	s.audit(r, "keep", "trace_id", id, outcomeOK)
 	status := http.StatusOK
 	if kept == KeptOnceDecided {
 		status = http.StatusAccepted

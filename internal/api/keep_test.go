@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,10 +34,14 @@ func TestKeep(t *testing.T) {
 			w := f.do(http.MethodPost, "/v1/tapes/"+c.id+"/keep")
 			assert.Equal(t, c.status, w.Code)
 			assert.Contains(t, w.Body.String(), c.want)
-			if c.status < 300 {
+			switch {
+			case c.status < 300:
 				assert.Equal(t, []string{"keep " + c.id + " by alice"}, f.audits())
-			} else {
+			case c.status == http.StatusBadRequest:
 				assert.Empty(t, f.audits())
+			default:
+				code, _ := strings.CutPrefix(c.want, `"code":`)
+				assert.Equal(t, []string{"keep " + c.id + " by alice: " + strings.Trim(code, `"`)}, f.audits())
 			}
 		})
 	}

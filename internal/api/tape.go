@@ -26,8 +26,9 @@ func (s *server) tape(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.absent(r, id, err)
 	}
-	s.audit(r, "read_tape", "trace_id", id)
+	s.audit(r, "read_tape", "trace_id", id, outcomeOK)
 	w.Header().Set("Content-Type", "application/x-ndjson")
+	tellGaps(w, manifest)
 	if bare {
 		manifest = nil
 	}
@@ -35,6 +36,7 @@ func (s *server) tape(w http.ResponseWriter, r *http.Request) error {
 		// The status is out already: a broken connection is the only way left
 		// to tell the client, if it is still there, that this is not all.
 		s.opts.Logger.Warn("Answer cut short", zap.String("trace_id", id), zap.Error(err))
+		s.audit(r, "read_tape", "trace_id", id, outcomeCut)
 		panic(http.ErrAbortHandler)
 	}
 	return nil
@@ -95,7 +97,8 @@ func (s *server) trace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("trace %s: %w: %w", id, store.ErrDamaged, err)
 	}
-	s.audit(r, "read_trace", "trace_id", id)
+	tellMissing(w, stored)
+	s.audit(r, "read_trace", "trace_id", id, outcomeOK)
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Vary", "Accept")
 	_, _ = w.Write(body) // an error means that the client has gone
@@ -133,7 +136,7 @@ func (s *server) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := s.store.Delete(r.Context(), id); err != nil {
 		return s.absent(r, id, err)
 	}
-	s.audit(r, "delete", "trace_id", id)
+	s.audit(r, "delete", "trace_id", id, outcomeOK)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
