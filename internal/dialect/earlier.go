@@ -11,8 +11,9 @@ import (
 // recall takes over why calls failed from the marks of an earlier pass, which the
 // recorder writes and takes away from what senders send. It may have compared with
 // the last good run, and a row with its verdict has gone out: a tape that is made
-// again says the same.
-func (r *run) recall(calls []*node, t *tape.Tape) {
+// again says the same. What it returns is the evidence of the run's failure, nil
+// where no mark has any.
+func (r *run) recall(calls []*node, t *tape.Tape) (evidence []string) {
 	for i, n := range calls {
 		if rec := &t.Records[i]; rec.Failed() && n.Span != nil {
 			rec.FailureClass = failureClass(n.Str("tape.failure_class"))
@@ -20,25 +21,28 @@ func (r *run) recall(calls []*node, t *tape.Tape) {
 	}
 	f := t.Manifest.Failure
 	if f == nil {
-		return
+		return nil
 	}
 	if f.Seq > 0 {
 		if n := calls[f.Seq-1]; n.Span != nil {
-			f.Evidence = appendNew(f.Evidence, n.texts("tape.failure_evidence"))
+			return n.texts("tape.failure_evidence")
 		}
-		return
 	}
-	// Only the root told of the failure, and the row is all that keeps its class.
+	// Only the root told of the failure, or the call has no span: the row is all
+	// that keeps its class.
 	for _, n := range r.nodes {
 		if n.Span == nil {
 			continue
 		}
 		if class := failureClass(n.Str("tape.run.failure_class")); class != "" {
 			f.Class = class
-			f.Evidence = appendNew(f.Evidence, n.texts("tape.failure_evidence"))
-			return
+			if f.Seq > 0 {
+				t.Records[f.Seq-1].FailureClass = class
+			}
+			return n.texts("tape.failure_evidence")
 		}
 	}
+	return nil
 }
 
 // failureClass is a word that is a class, "" for any other.
@@ -62,13 +66,4 @@ func (s *Span) texts(key string) []string {
 		}
 	}
 	return out
-}
-
-func appendNew(list, more []string) []string {
-	for _, text := range more {
-		if !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	return list
 }

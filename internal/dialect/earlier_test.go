@@ -20,7 +20,6 @@ func TestATapeMadeAgainSaysWhatTheRowSays(t *testing.T) {
 	assert.Equal(t, attribution.SchemaMismatch, tp.Manifest.Failure.Class)
 	assert.Equal(t, []string{
 		"status", "schema_mismatch: the schema is not that of the good run: /properties/id is new",
-		`external_timeout: message says "timed out"`,
 	}, tp.Manifest.Failure.Evidence)
 	assert.Equal(t, attribution.SchemaMismatch, Row(tp, Facts{}).FailureClass)
 }

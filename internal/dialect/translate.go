@@ -138,8 +138,12 @@ func (r *run) translate() Run {
 	}
 	t.Manifest = r.manifest(calls, verdict, t.Records)
 	t.Manifest.Complete = doctor.Complete(t)
-	r.recall(calls, t)
+	evidence := r.recall(calls, t)
 	r.opts.Attribution.Tape(t)
+	if evidence != nil {
+		// Without the good run beside it, something else may seem to fit.
+		t.Manifest.Failure.Evidence = evidence
+	}
 	for _, n := range r.nodes {
 		if n.Span != nil {
 			facts.Spans++

@@ -31,6 +31,41 @@ func mark(td ptrace.Traces, t *tape.Tape, outcome tape.Outcome, trigger tape.Tri
 			markRecord(m, rec)
 		}
 	})
+	if t != nil {
+		markEvidence(td, t)
+	}
+}
+
+// markEvidence puts what shows why the run failed on the span of the call that made
+// it fail, and where there is none on the one with the row. A comparison with the
+// last good run cannot be made again when the tape is.
+func markEvidence(td ptrace.Traces, t *tape.Tape) {
+	if t.Manifest == nil || t.Manifest.Failure == nil || len(t.Manifest.Failure.Evidence) == 0 {
+		return
+	}
+	f := t.Manifest.Failure
+	step := ""
+	for i := range t.Records {
+		if rec := &t.Records[i]; f.Seq > 0 && rec.Seq == f.Seq {
+			step = rec.StepID
+		}
+	}
+	at, found := ptrace.Span{}, false
+	if step != "" {
+		forEachSpan(td, func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, span ptrace.Span) {
+			if !found && span.SpanID().String() == step {
+				at, found = span, true
+			}
+		})
+	}
+	if !found {
+		at = findHead(td).span
+	}
+	list := at.Attributes().PutEmptySlice(attr.FailureEvidence)
+	list.EnsureCapacity(len(f.Evidence))
+	for _, text := range f.Evidence {
+		list.AppendEmpty().SetStr(text)
+	}
 }
 
 func markRecord(m pcommon.Map, rec *tape.Record) {
