@@ -12,11 +12,6 @@ func LogSession(rec plog.LogRecord) string {
 	return l.session()
 }
 
-// LogKind is [Config.LogKind] by the default configuration.
-func LogKind(res pcommon.Resource, scope pcommon.InstrumentationScope, rec plog.LogRecord) (kind Kind, failed bool) {
-	return defaultConfig.LogKind(res, scope, rec)
-}
-
 // LogKind is what a log record stands for by itself, and whether it tells of a
 // call that failed.
 func (c *Config) LogKind(res pcommon.Resource, scope pcommon.InstrumentationScope, rec plog.LogRecord) (kind Kind, failed bool) {

@@ -20,7 +20,7 @@ func TestWhatALogRecordStandsFor(t *testing.T) {
 		for _, sl := range rl.ScopeLogs().All() {
 			for _, rec := range sl.LogRecords().All() {
 				assert.NotEmpty(t, LogSession(rec))
-				kind, failed := LogKind(rl.Resource(), sl.Scope(), rec)
+				kind, failed := defaultConfig.LogKind(rl.Resource(), sl.Scope(), rec)
 				if kind == KindTool {
 					tools++
 				}
