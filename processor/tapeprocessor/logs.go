@@ -148,7 +148,7 @@ func (p *logsProcessor) ConsumeLogs(ctx context.Context, ld plog.Logs) error {
 // record hands log records to the twin.
 func (p *logsProcessor) record(ctx context.Context, ld plog.Logs) error {
 	if p.twin == nil {
-		t := telemetry{p.builder}
+		t := &telemetry{b: p.builder}
 		n := recorder.Amount{Records: ld.LogRecordCount()}
 		t.Received(n)
 		t.Dropped(dropNoTwin, n)

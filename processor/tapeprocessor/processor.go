@@ -83,7 +83,7 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 		Scrubber:  p.scrubber,
 		Emit:      p.next.ConsumeTraces,
 		Permanent: consumererror.IsPermanent,
-		Telemetry: telemetry{p.builder},
+		Telemetry: &telemetry{b: p.builder},
 		Now:       time.Now,
 
 		Logs:        hasLogs(p.cfg),

@@ -15,7 +15,10 @@ import (
 )
 
 // telemetry carries the recorder's counts into the collector's metrics.
-type telemetry struct{ b *metadata.TelemetryBuilder }
+type telemetry struct {
+	b        *metadata.TelemetryBuilder
+	services services
+}
 
 func add(c metric.Int64Counter, n int, attrs ...attribute.KeyValue) {
 	if n == 0 {
@@ -25,37 +28,37 @@ func add(c metric.Int64Counter, n int, attrs ...attribute.KeyValue) {
 }
 
 // fate counts spans in their own metric, log records in one by fate.
-func (t telemetry) fate(c metric.Int64Counter, fate string, n recorder.Amount, attrs ...attribute.KeyValue) {
+func (t *telemetry) fate(c metric.Int64Counter, fate string, n recorder.Amount, attrs ...attribute.KeyValue) {
 	add(c, n.Spans, attrs...)
 	add(t.b.ProcessorTapeLogRecords, n.Records, append(attrs, attribute.String("fate", fate))...)
 }
 
-func (t telemetry) Received(n recorder.Amount) {
+func (t *telemetry) Received(n recorder.Amount) {
 	add(t.b.ProcessorTapeReceivedSpans, n.Spans)
 	add(t.b.ProcessorTapeReceivedLogRecords, n.Records)
 }
 
-func (t telemetry) Recovered(n recorder.Amount) {
+func (t *telemetry) Recovered(n recorder.Amount) {
 	add(t.b.ProcessorTapeRecoveredSpans, n.Spans)
 }
 
-func (t telemetry) Kept(n recorder.Amount)  { t.fate(t.b.ProcessorTapeKeptSpans, "kept", n) }
-func (t telemetry) LetGo(n recorder.Amount) { t.fate(t.b.ProcessorTapeLetGoSpans, "let_go", n) }
+func (t *telemetry) Kept(n recorder.Amount)  { t.fate(t.b.ProcessorTapeKeptSpans, "kept", n) }
+func (t *telemetry) LetGo(n recorder.Amount) { t.fate(t.b.ProcessorTapeLetGoSpans, "let_go", n) }
 
-func (t telemetry) Summarised(n recorder.Amount) {
+func (t *telemetry) Summarised(n recorder.Amount) {
 	t.fate(t.b.ProcessorTapeSummarisedSpans, "summarised", n)
 }
 
-func (t telemetry) Dropped(reason string, n recorder.Amount) {
+func (t *telemetry) Dropped(reason string, n recorder.Amount) {
 	t.fate(t.b.ProcessorTapeDroppedSpans, "dropped", n, attribute.String("reason", reason))
 }
 
-func (t telemetry) Passed(n recorder.Amount)   { add(t.b.ProcessorTapePassedSpans, n.Spans) }
-func (t telemetry) Upgraded(n recorder.Amount) { add(t.b.ProcessorTapeUpgradedSpans, n.Spans) }
-func (t telemetry) Late(n recorder.Amount)     { add(t.b.ProcessorTapeLateSpans, n.Spans) }
-func (t telemetry) Retried()                   { add(t.b.ProcessorTapeRetriedDecisions, 1) }
+func (t *telemetry) Passed(n recorder.Amount)   { add(t.b.ProcessorTapePassedSpans, n.Spans) }
+func (t *telemetry) Upgraded(n recorder.Amount) { add(t.b.ProcessorTapeUpgradedSpans, n.Spans) }
+func (t *telemetry) Late(n recorder.Amount)     { add(t.b.ProcessorTapeLateSpans, n.Spans) }
+func (t *telemetry) Retried()                   { add(t.b.ProcessorTapeRetriedDecisions, 1) }
 
-func (t telemetry) Decided(row tape.Row) {
+func (t *telemetry) Decided(row tape.Row) {
 	outcome := row.Outcome
 	if outcome == "" {
 		outcome = "none"
@@ -71,12 +74,14 @@ func (t telemetry) Decided(row tape.Row) {
 	add(t.b.ProcessorTapeDecidedRuns, 1, attrs...)
 }
 
-func (t telemetry) Took(d time.Duration) {
+func (t *telemetry) Took(d time.Duration) {
 	t.b.ProcessorTapeDecisionDuration.Record(context.Background(), d.Seconds())
 }
 
-func (t telemetry) Examined(r doctor.Report) {
-	add(t.b.ProcessorTapeExaminedRuns, 1, attribute.Bool("replays", r.Replays))
+func (t *telemetry) Examined(r doctor.Report) {
+	add(t.b.ProcessorTapeExaminedRuns, 1,
+		attribute.Bool("replays", r.Replays),
+		attribute.String("service", t.services.label(r.Service)))
 	for _, c := range r.Counts {
 		add(t.b.ProcessorTapeExaminedRecords, c.Records,
 			attribute.String("dialect", c.Dialect),
@@ -85,19 +90,19 @@ func (t telemetry) Examined(r doctor.Report) {
 	}
 }
 
-func (t telemetry) Saved(n int64) {
+func (t *telemetry) Saved(n int64) {
 	if n > 0 {
 		t.b.ProcessorTapeSavedBytes.Add(context.Background(), n)
 	}
 }
 
-func (t telemetry) Redacted(byType map[string]int) {
+func (t *telemetry) Redacted(byType map[string]int) {
 	for typ, n := range byType {
 		add(t.b.ProcessorTapeRedactedValues, n, attribute.String("type", typ))
 	}
 }
 
-func (t telemetry) Offloaded(bodies int, bytes int64, failed int) {
+func (t *telemetry) Offloaded(bodies int, bytes int64, failed int) {
 	add(t.b.ProcessorTapeOffloadedBodies, bodies)
 	if bytes > 0 {
 		t.b.ProcessorTapeOffloadedBytes.Add(context.Background(), bytes)

@@ -267,7 +267,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeExaminedRuns, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_examined_runs",
-		metric.WithDescription("Decided agent runs by whether a strict replay of their tape would find every answer. The verdict is that of tape doctor. [Development]"),
+		metric.WithDescription("Decided agent runs by whether a strict replay of their tape would find every answer (replays), which is the verdict of tape doctor, and by service. The first 100 services have their names, the others are counted as other, runs without one as unknown. [Development]"),
 		metric.WithUnit("{run}"),
 	)
 	errs = errors.Join(errs, err)

@@ -119,7 +119,7 @@ func AssertEqualProcessorTapeExaminedRecords(t *testing.T, tt *componenttest.Tel
 func AssertEqualProcessorTapeExaminedRuns(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_tape_examined_runs",
-		Description: "Decided agent runs by whether a strict replay of their tape would find every answer. The verdict is that of tape doctor. [Development]",
+		Description: "Decided agent runs by whether a strict replay of their tape would find every answer (replays), which is the verdict of tape doctor, and by service. The first 100 services have their names, the others are counted as other, runs without one as unknown. [Development]",
 		Unit:        "{run}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
