@@ -20,6 +20,13 @@ const (
 	// so that a number of requests would bound nothing. It need not hold much: what
 	// waits does so in the processor's spool.
 	defaultQueue = 32 << 20
+	// defaultMaxRequests lets a team look at runs at the same time.
+	defaultMaxRequests = 16
+	// maxHeader bounds the header of a request: room for a long token and a query of
+	// many filters.
+	maxHeader = 64 << 10
+	// maxBody bounds the body of a request. No call has one.
+	maxBody = 64 << 10
 )
 
 // Config of the exporter.
@@ -32,6 +39,9 @@ type Config struct {
 	Storage component.ID `mapstructure:"storage"`
 	// HTTP serves the API. It can be disabled.
 	HTTP configoptional.Optional[confighttp.ServerConfig] `mapstructure:"http"`
+	// MaxConcurrentRequests is how many requests the API answers at a time. Each may
+	// hold one run in memory.
+	MaxConcurrentRequests int `mapstructure:"max_concurrent_requests"`
 
 	// prevent unkeyed literal initialization
 	_ struct{}
@@ -52,8 +62,11 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 // requests, written where the unit is bytes.
 const minQueue = 1 << 20
 
-// Validate refuses what would let no run through.
+// Validate refuses what would let no run through, or no request.
 func (c *Config) Validate() error {
+	if c.MaxConcurrentRequests <= 0 {
+		return fmt.Errorf("max_concurrent_requests: %d is not a positive number", c.MaxConcurrentRequests)
+	}
 	if !c.QueueConfig.HasValue() {
 		return nil
 	}
@@ -75,6 +88,8 @@ func createDefaultConfig() component.Config {
 	server.NetAddr.Endpoint = defaultEndpoint
 	// A tape of hundreds of megabytes over a slow line takes its time.
 	server.WriteTimeout = 10 * time.Minute
+	server.ReadHeaderTimeout = 10 * time.Second
+	server.MaxRequestBodySize = maxBody
 	queue := exporterhelper.NewDefaultQueueConfig()
 	queue.Sizer = exporterhelper.RequestSizerTypeBytes
 	queue.QueueSize = defaultQueue
@@ -90,5 +105,7 @@ func createDefaultConfig() component.Config {
 		RetryConfig:   retry,
 		Storage:       component.MustNewID(defaultStorage),
 		HTTP:          configoptional.Some(server),
+
+		MaxConcurrentRequests: defaultMaxRequests,
 	}
 }

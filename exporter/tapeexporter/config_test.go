@@ -40,6 +40,10 @@ func TestDefaults(t *testing.T) {
 	assert.True(t, queue.WaitForResult, "what the sender thinks is stored is stored")
 	assert.True(t, queue.BlockOnOverflow, "nobody is refused while the store is behind")
 	assert.True(t, cfg.RetryConfig.Enabled)
+	assert.Equal(t, 16, cfg.MaxConcurrentRequests)
+	assert.Equal(t, 10*time.Second, cfg.HTTP.Get().ReadHeaderTimeout)
+	assert.EqualValues(t, 64<<10, cfg.HTTP.Get().MaxRequestBodySize)
+	assert.False(t, cfg.HTTP.Get().CORS.HasValue())
 }
 
 func TestConfig(t *testing.T) {
@@ -69,6 +73,8 @@ func TestConfig(t *testing.T) {
 
 	_, err = load(t, "bad_storage")
 	require.ErrorContains(t, err, "storage")
+	_, err = load(t, "no_requests")
+	require.ErrorContains(t, err, "max_concurrent_requests")
 	_, err = load(t, "unknown")
 	require.ErrorContains(t, err, "directory")
 }

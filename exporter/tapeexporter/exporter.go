@@ -49,7 +49,7 @@ func (e *tapeExporter) start(ctx context.Context, host component.Host) error {
 	if !e.cfg.HTTP.HasValue() {
 		return nil
 	}
-	e.server, err = serveAPI(ctx, host, e.settings, e.telemetry, e.cfg.HTTP.Get(), ext)
+	e.server, err = serveAPI(ctx, host, e.settings, e.telemetry, e.cfg.HTTP.Get(), e.cfg.MaxConcurrentRequests, ext)
 	return err
 }
 

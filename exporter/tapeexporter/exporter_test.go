@@ -70,6 +70,12 @@ type fixture struct {
 
 func start(t *testing.T, cfg *Config) *fixture {
 	t.Helper()
+	return startOn(t, cfg, func(h *tapestoretest.Host) component.Host { return h })
+}
+
+// startOn starts an exporter on a host that is more than that of the fixture.
+func startOn(t *testing.T, cfg *Config, host func(*tapestoretest.Host) component.Host) *fixture {
+	t.Helper()
 	f := &fixture{host: tapestoretest.NewHost(), tel: componenttest.NewTelemetry()}
 	t.Cleanup(func() { require.NoError(t, f.tel.Shutdown(context.Background())) })
 	core, logs := observer.New(zap.InfoLevel)
@@ -80,7 +86,7 @@ func start(t *testing.T, cfg *Config) *fixture {
 	var err error
 	f.Traces, err = NewFactory().CreateTraces(t.Context(), set, cfg)
 	require.NoError(t, err)
-	require.NoError(t, f.Start(t.Context(), f.host))
+	require.NoError(t, f.Start(t.Context(), host(f.host)))
 	t.Cleanup(func() { require.NoError(t, f.Shutdown(context.Background())) })
 	return f
 }

@@ -34,6 +34,7 @@ func serveAPI(
 	settings component.TelemetrySettings,
 	telemetry *metadata.TelemetryBuilder,
 	cfg *confighttp.ServerConfig,
+	maxRequests int,
 	ext tapestore.Extension,
 ) (*apiServer, error) {
 	handler := api.New(ext.Store(), api.Options{
@@ -41,6 +42,7 @@ func serveAPI(
 		Pending:     ext.Pending,
 		Keep:        keeper(ext),
 		Translation: ext.Translation(),
+		MaxRequests: maxRequests,
 		Logger:      settings.Logger,
 		Subject:     subject,
 		Observe: func(r *http.Request, endpoint string, status int) {
@@ -52,6 +54,7 @@ func serveAPI(
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
+	server.MaxHeaderBytes = maxHeader
 	listener, err := cfg.ToListener(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("http: endpoint %s: %w", cfg.NetAddr.Endpoint, err)

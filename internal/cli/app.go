@@ -26,6 +26,9 @@ func OS() Streams { return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 type app struct {
 	Streams
 	server, store, tenant string
+	// token and ca are for servers that want to know who asks, and that have a
+	// certificate of a private authority.
+	token, ca string
 }
 
 // defaultServer is where the exporter listens unless configured otherwise.
@@ -87,7 +90,11 @@ of reach.`,
 	f.StringVar(&a.server, "server", "", "URL of the tape API (default $TAPE_SERVER, then "+defaultServer+")")
 	f.StringVar(&a.store, "store", "", "tape store to read in place of a server: a directory or s3://bucket/prefix")
 	f.StringVar(&a.tenant, "tenant", "", "tenant whose runs are looked at (default $"+tenantVariable+", then runs without one)")
+	f.StringVar(&a.token, "token", "", "token the server wants, or @FILE to read it from (default $"+tokenVariable+", which others on the machine do not see)")
+	f.StringVar(&a.ca, "ca", "", "PEM file with the authorities to trust for https (default $"+caVariable+", then those of the system)")
 	root.MarkFlagsMutuallyExclusive("server", "store")
+	root.MarkFlagsMutuallyExclusive("store", "token")
+	root.MarkFlagsMutuallyExclusive("store", "ca")
 	root.SetHelpCommand(helpCmd(root))
 	root.AddCommand(a.verbs()...)
 	return root

@@ -39,10 +39,6 @@ const (
 // maxErrorBody bounds what is read of an answer that says what went wrong.
 const maxErrorBody = 1 << 20
 
-// tokenVariable names the token for servers that want one. It is no flag, as
-// others on the machine see those.
-const tokenVariable = "TAPE_TOKEN"
-
 // tenantVariable names the tenant where --tenant does not.
 const tenantVariable = "TAPE_TENANT"
 
@@ -75,14 +71,23 @@ func (a *app) serverClient() (c *client, done func(), err error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, nil, usage("%q is not the URL of a server, such as %s", server, defaultServer)
 	}
+	token, err := a.bearerToken()
+	if err != nil {
+		return nil, nil, err
+	}
+	trust, err := a.trust()
+	if err != nil {
+		return nil, nil, err
+	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: connectTimeout}).DialContext,
 		TLSHandshakeTimeout:   connectTimeout,
+		TLSClientConfig:       trust,
 		ResponseHeaderTimeout: headerTimeout,
 	}
 	c = &client{
-		base: strings.TrimRight(server, "/"), where: u.Redacted(), token: a.Env(tokenVariable),
+		base: strings.TrimRight(server, "/"), where: u.Redacted(), token: token,
 		http: &http.Client{Transport: transport, Timeout: wholeTimeout},
 	}
 	return c, transport.CloseIdleConnections, nil
@@ -105,7 +110,7 @@ func (e *apiError) Error() string {
 	case e.Code != "":
 		return e.Code
 	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
-		return fmt.Sprintf("%s answered %d %s: $%s is the token it gets", e.where, e.status, http.StatusText(e.status), tokenVariable)
+		return fmt.Sprintf("%s answered %d %s: --token or $%s is the token it gets", e.where, e.status, http.StatusText(e.status), tokenVariable)
 	}
 	return fmt.Sprintf("%s answered %d %s: is it the tape API?", e.where, e.status, http.StatusText(e.status))
 }

@@ -269,7 +269,7 @@ func TestServersThatWantAToken(t *testing.T) {
 	defer server.Close()
 	r := tapeCmd(t, "", "--server", server.URL, "ls")
 	assert.Equal(t, exitMissing, r.code)
-	assert.Equal(t, "tape: "+server.URL+" answered 401 Unauthorized: $TAPE_TOKEN is the token it gets\n", r.err)
+	assert.Equal(t, "tape: "+server.URL+" answered 401 Unauthorized: --token or $TAPE_TOKEN is the token it gets\n", r.err)
 	r = tapeCmd(t, "", "TAPE_TOKEN=s3cr3t", "--server", server.URL, "ls")
 	assert.Equal(t, exitOK, r.code, r.err)
 	withUser := strings.Replace(server.URL, "http://", "http://joe:pw@", 1)
