@@ -19,6 +19,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -207,6 +208,7 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entr
 	}
 	result.Redacted += p.redacted
 	marks := readMarks(r.id, p.td)
+	r.own(&marks)
 	spans := marks.spans
 	var rows []store.Entry
 	for _, row := range marks.summaries {
@@ -236,6 +238,17 @@ func (a *Archive) run(ctx context.Context, r *run, result *Result) ([]store.Entr
 	return append(rows, e), err
 }
 
+// own puts the tenant into rows that lack it: a processor without the storage has
+// not heard which attribute names it, and rules of retention ask for it.
+func (r *run) own(m *marks) {
+	for i := range m.summaries {
+		m.summaries[i].Tenant = cmp.Or(m.summaries[i].Tenant, r.tenant)
+	}
+	if m.row != nil {
+		m.row.Tenant = cmp.Or(m.row.Tenant, r.tenant)
+	}
+}
+
 // fragment stores spans and says in the entry where.
 func (r *run) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces, result *Result) error {
 	f, err := r.store.PutFragment(ctx, e.Class, e.TraceID, td)
@@ -251,7 +264,7 @@ func (r *run) fragment(ctx context.Context, e *store.Entry, td ptrace.Traces, re
 // late span. Its entry adds to the row, and where that was deleted since, or never
 // comes, it still shows what is stored.
 func (a *Archive) part(ctx context.Context, r *run, m *marks, result *Result) (store.Entry, error) {
-	e := store.Entry{Part: true, Row: tape.Row{TraceID: r.id, Outcome: m.outcome, Kept: true}}
+	e := store.Entry{Part: true, Row: tape.Row{TraceID: r.id, Tenant: r.tenant, Outcome: m.outcome, Kept: true}}
 	// The bodies of the spans are in the class that the processor chose.
 	if e.Class = m.class; store.CheckClass(e.Class) != nil {
 		e.Class = a.opts.Class(e.Row)
@@ -289,6 +302,7 @@ func (a *Archive) undecided(ctx context.Context, r *run, td ptrace.Traces, resul
 			row = got
 		}
 	}
+	row.Tenant = cmp.Or(row.Tenant, r.tenant) // of a run without a root nobody else says it
 	row = attr.Clip(row)
 	row.Kept = true
 	row.Decided = a.opts.Now().UTC().Format(time.RFC3339Nano)

@@ -122,3 +122,32 @@ func TestWhatTheBackendRefusesIsNotTriedAgain(t *testing.T) {
 	require.ErrorIs(t, got.RefusedErr(), store.ErrRefused)
 	assert.Equal(t, 2, got.RefusedSpans())
 }
+
+func TestRowsNameTheirTenantWhateverTheProcessorKnew(t *testing.T) {
+	for name, td := range map[string]ptrace.Traces{
+		// A processor without the storage does not know which attribute it is.
+		"kept":          decided(storetest.AgentRun(t, idA, noon, good), &tape.Row{TraceID: idA, Outcome: tape.OutcomeFailed}, tape.OutcomeFailed),
+		"a summary":     summary(t, tape.Row{TraceID: idA, Outcome: tape.OutcomeSucceeded}),
+		"a part of one": decided(storetest.AgentRun(t, idA, noon, good), nil, tape.OutcomeFailed),
+		// No root says it.
+		"undecided": withoutRoot(storetest.AgentRun(t, idA, noon, good)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newTenantFixture(t)
+			f.write(ofTenant(td, "blue"))
+			page, err := f.tenant("blue").Rows(t.Context(), store.Query{})
+			require.NoError(t, err)
+			require.Len(t, page.Rows, 1)
+			assert.Equal(t, "blue", page.Rows[0].Tenant)
+		})
+	}
+}
+
+func withoutRoot(td ptrace.Traces) ptrace.Traces {
+	for _, rs := range td.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			ss.Spans().RemoveIf(func(span ptrace.Span) bool { return span.ParentSpanID().IsEmpty() })
+		}
+	}
+	return td
+}
