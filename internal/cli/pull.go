@@ -15,18 +15,20 @@ import (
 )
 
 func (a *app) pullCmd() *cobra.Command {
-	var out, bodies string
+	var out, bodies, conversationID string
 	var bare bool
 	cmd := &cobra.Command{
-		Use:   "pull ID",
-		Short: "Fetch the tape of a run",
+		Use:   "pull ID | --conversation ID",
+		Short: "Fetch the tape of a run, or of all runs of a conversation",
 		Long: `Fetch the tape of a run by its trace id, rebuilt from what is stored. A run that
-was not kept, is still open or is unknown is said to be so, with exit code 3.`,
-		Args: args(1, 1),
+was not kept, is still open or is unknown is said to be so, with exit code 3.
+
+With --conversation it is one tape of all stored runs of a conversation, oldest
+first, numbered on. Runs that were not kept are gaps of it.`,
+		Args: args(0, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			id, err := traceID(argv[0])
-			if err != nil {
-				return err
+			if (len(argv) == 1) == cmd.Flags().Changed("conversation") {
+				return usage("pull: name one trace id, or a conversation with --conversation")
 			}
 			query := url.Values{}
 			switch bodies {
@@ -36,8 +38,15 @@ was not kept, is still open or is unknown is said to be so, with exit code 3.`,
 			default:
 				return usage("--bodies is inline or ref, not %q", bodies)
 			}
+			if len(argv) == 0 {
+				return a.pullConversation(cmd.Context(), conversationID, query, bare, out)
+			}
 			if bare {
 				query.Set("bare", "1")
+			}
+			id, err := traceID(argv[0])
+			if err != nil {
+				return err
 			}
 			text, err := a.pull(cmd.Context(), id, query)
 			if err != nil {
@@ -56,6 +65,7 @@ was not kept, is still open or is unknown is said to be so, with exit code 3.`,
 	}
 	outFlag(cmd, &out)
 	cmd.Flags().StringVar(&bodies, "bodies", "inline", "large bodies: inline, or ref to leave them by reference")
+	cmd.Flags().StringVar(&conversationID, "conversation", "", "conversation whose runs make one tape")
 	cmd.Flags().BoolVar(&bare, "bare", false, "leave out the manifest")
 	return cmd
 }
