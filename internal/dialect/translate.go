@@ -157,8 +157,20 @@ func (r *run) translate() Run {
 	out := Run{Tape: t, Facts: facts}
 	if r.opts.Lean {
 		out.calls = calls
+		r.forget()
 	}
 	return out
+}
+
+// forget lets go of what was remembered to read one span after the other. What
+// writes records again reads none.
+func (r *run) forget() {
+	r.history = nil
+	for _, n := range r.nodes {
+		if n.Span != nil {
+			n.history = nil
+		}
+	}
 }
 
 func deref(n *int64) int64 {
