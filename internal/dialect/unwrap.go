@@ -238,11 +238,10 @@ func isBlock(v value.Value) bool {
 // blocks is the content of a block array: of one block its content, of several
 // text blocks nothing is joined, because their borders are part of the answer.
 func blocks(v value.Value) (value.Value, bool) {
-	items := v.Items()
-	if len(items) != 1 || !isBlock(items[0]) {
+	if v.Len() != 1 || !isBlock(v.Items()[0]) {
 		return v, false
 	}
-	b := items[0]
+	b := v.Items()[0]
 	if t := b.First("text", "json"); !t.IsNull() {
 		return t, true
 	}

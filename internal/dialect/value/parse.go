@@ -25,6 +25,11 @@ func Parse(text string) (Value, error) {
 
 func (p *parser) whole() (Value, error) {
 	p.space()
+	if p.memo == nil {
+		if v, ok := unreadValue(strings.TrimRight(p.s[p.i:], " \t\n\r")); ok {
+			return v, nil
+		}
+	}
 	v, err := p.value(0)
 	if err != nil {
 		return Value{}, fmt.Errorf("offset %d: %w", p.i, err)

@@ -6,7 +6,9 @@
 // [Parse] reads JSON text and says whether it is wrong or merely cut short.
 // [ParsePython] reads the literals that Python's repr writes. Both are bounded
 // by [MaxDepth] and never panic. Values share memory with the text they were
-// parsed from; parsing costs one pass and no copy of strings without escapes.
+// parsed from; parsing costs one pass and no copy of strings without escapes. Of
+// long arrays and objects it only checks the text, which is read one level at a
+// time when it is asked for, and written again as it came.
 package value
 
 import (
@@ -42,6 +44,8 @@ type Value struct {
 	members []Member
 	// from is the element of a Memo this value is.
 	from *Element
+	// unread is what an array or object is that has not been read.
+	unread *unread
 }
 
 // Member is a name and a value in an object.
@@ -86,6 +90,9 @@ func M(name string, v Value) Member { return Member{Name: name, Value: v} }
 // parsed from.
 func (v Value) Clone() Value {
 	out := Value{kind: v.kind, text: strings.Clone(v.text)}
+	if v.unread != nil {
+		out.unread = v.unread.clone()
+	}
 	if v.items != nil {
 		out.items = make([]Value, len(v.items))
 		for i := range v.items {
@@ -119,17 +126,36 @@ func (v Value) Str() string {
 	return ""
 }
 
-// Items are the elements of an array.
-func (v Value) Items() []Value { return v.items }
+// Len counts the elements of an array or the members of an object.
+func (v Value) Len() int {
+	if v.unread != nil {
+		return v.unread.count
+	}
+	return max(len(v.items), len(v.members))
+}
 
-// Members are the members of an object.
-func (v Value) Members() []Member { return v.members }
+// Items are the elements of an array, nil of anything else.
+func (v Value) Items() []Value {
+	if v.unread != nil && v.kind == Array {
+		return v.unread.read().items
+	}
+	return v.items
+}
+
+// Members are the members of an object, nil of anything else.
+func (v Value) Members() []Member {
+	if v.unread != nil && v.kind == Object {
+		return v.unread.read().members
+	}
+	return v.members
+}
 
 // Get is the member of that name; of several, the last, as JSON readers have it.
 func (v Value) Get(name string) (Value, bool) {
-	for i := len(v.members) - 1; i >= 0; i-- {
-		if v.members[i].Name == name {
-			return v.members[i].Value, true
+	members := v.Members()
+	for i := len(members) - 1; i >= 0; i-- {
+		if members[i].Name == name {
+			return members[i].Value, true
 		}
 	}
 	return Value{}, false
@@ -164,11 +190,11 @@ func (v Value) Has(names ...string) bool {
 // Only reports whether the object is not empty and has no members but the
 // named ones.
 func (v Value) Only(names ...string) bool {
-	if v.kind != Object || len(v.members) == 0 {
+	if v.kind != Object || v.Len() == 0 {
 		return false
 	}
 next:
-	for _, m := range v.members {
+	for _, m := range v.Members() {
 		for _, n := range names {
 			if m.Name == n {
 				continue next
@@ -181,9 +207,9 @@ next:
 
 // With returns the object with one more member, or with its value replaced.
 func (v Value) With(name string, m Value) Value {
-	out := Value{kind: Object, members: make([]Member, 0, len(v.members)+1)}
+	out := Value{kind: Object, members: make([]Member, 0, v.Len()+1)}
 	found := false
-	for _, old := range v.members {
+	for _, old := range v.Members() {
 		if old.Name == name {
 			old.Value, found = m, true
 		}
@@ -206,10 +232,8 @@ func (v Value) Truthy() bool {
 		return err != nil || f != 0
 	case String:
 		return v.text != ""
-	case Array:
-		return len(v.items) > 0
-	case Object:
-		return len(v.members) > 0
+	case Array, Object:
+		return v.Len() > 0
 	}
 	return false
 }
@@ -235,6 +259,9 @@ func (v Value) JSON() string { return string(v.Append(nil)) }
 // Append appends the compact text of the value to dst. Invalid UTF-8 in
 // strings becomes U+FFFD, which is all JSON can hold.
 func (v Value) Append(dst []byte) []byte {
+	if v.unread != nil {
+		return v.unread.append(dst)
+	}
 	switch v.kind {
 	case Bool, Number:
 		return append(dst, v.text...)
@@ -271,7 +298,10 @@ func AppendString(dst []byte, s string) []byte {
 	// Room for a few escapes: growing by doubling would copy a long text often.
 	dst = append(slices.Grow(dst, len(s)+len(s)/8+2), '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := 0; ; {
+		if i += plainRun(s[i:]); i == len(s) {
+			break
+		}
 		c := s[i]
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
@@ -280,10 +310,6 @@ func AppendString(dst []byte, s string) []byte {
 				start = i + 1
 			}
 			i += size
-			continue
-		}
-		if c >= 0x20 && c != '"' && c != '\\' {
-			i++
 			continue
 		}
 		dst = append(dst, s[start:i]...)
