@@ -14,8 +14,9 @@ import (
 type Runs interface {
 	// Pending reports whether a run is still open.
 	Pending(traceID string) bool
-	// Keep sees to it that a run is kept whole, whatever its outcome. An error
-	// means that it could not be stored now.
+	// Keep sees to it that what the source has of a run is kept whole, whatever its
+	// outcome; what it gave away before is for whoever asks to keep. An error means
+	// that it could not be stored now.
 	Keep(ctx context.Context, traceID string) (Kept, error)
 }
 
@@ -23,11 +24,11 @@ type Runs interface {
 type Kept uint8
 
 const (
-	// NotThere says that no source has anything of the run.
+	// NotThere says that no source has anything of the run that is not kept.
 	NotThere Kept = iota
 	// KeptOnceDecided says that the run is open and will be kept.
 	KeptOnceDecided
-	// KeptNow says that the run is on its way to the store, or there already.
+	// KeptNow says that the run came from a source, and is on its way to the store.
 	KeptNow
 )
 

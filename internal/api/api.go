@@ -5,7 +5,7 @@
 //	GET    /v1/tapes/{trace_id}         the tape, application/x-ndjson
 //	GET    /v1/tapes/{trace_id}/trace   the trace as OTLP, by Accept
 //	GET    /v1/tapes/{trace_id}/bundle  the tape with what it takes to run it, tar.gz
-//	POST   /v1/tapes/{trace_id}/keep    keep a run that is not decided, or not kept
+//	POST   /v1/tapes/{trace_id}/keep    keep a run whatever its outcome, and for good
 //	DELETE /v1/tapes/{trace_id}
 //	GET    /v1/blobs/sha256/{hash}      a body
 //

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/tapedeck/tapedeck/internal/retention"
@@ -19,25 +20,23 @@ const (
 	KeptBefore Kept = "stored"
 )
 
-// keep keeps a run: from the spool if it is there, else what is stored of it is
-// pinned.
+// keep keeps a run: what is in the spool goes to the store once it is decided, and
+// what is stored of it, by whatever rule, is pinned.
 func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
 	id, err := store.ParseTraceID(r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	// missing are the bodies that were gone before the run was pinned.
-	var missing []string
 	kept, err := s.opts.Keep(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	if kept == "" {
-		pinned, err := s.store.Pin(r.Context(), id, retention.Bodies)
-		if err != nil {
-			return s.absent(r, id, err)
-		}
-		kept, missing = KeptBefore, pinned.Missing
+	pinned, err := s.store.Pin(r.Context(), id, retention.Bodies)
+	switch {
+	case err == nil && kept == "":
+		kept = KeptBefore
+	case err != nil && (kept == "" || !errors.Is(err, store.ErrNotFound)):
+		return s.absent(r, id, err)
 	}
 	s.audit(r, "keep", "trace_id", id, outcomeOK)
 	status := http.StatusOK
@@ -45,9 +44,10 @@ func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusAccepted
 	}
 	writeJSON(w, status, struct {
-		TraceID       string   `json:"trace_id"`
-		Kept          Kept     `json:"kept"`
+		TraceID string `json:"trace_id"`
+		Kept    Kept   `json:"kept"`
+		// MissingBodies were gone before the run was pinned.
 		MissingBodies []string `json:"missing_bodies,omitempty"`
-	}{id, kept, missing})
+	}{id, kept, pinned.Missing})
 	return nil
 }

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tapedeck/tapedeck/internal/api"
+	"github.com/tapedeck/tapedeck/internal/store"
 )
 
 func TestKeep(t *testing.T) {
@@ -47,4 +49,15 @@ func TestKeep(t *testing.T) {
 	}
 	f := newFixture(t)
 	assert.Equal(t, http.StatusMethodNotAllowed, f.get("/v1/tapes/"+kept+"/keep").Code)
+}
+
+func TestWhatIsStoredIsPinnedWhateverTheSpoolHas(t *testing.T) {
+	for _, spool := range []api.Kept{"", api.KeptNow, api.KeptOnceDecided} {
+		f := newFixture(t)
+		f.keep = map[string]api.Kept{kept: spool}
+		require.Less(t, f.do(http.MethodPost, "/v1/tapes/"+kept+"/keep").Code, 300)
+		pinned, err := f.store.Runs(t.Context(), store.PinnedClass)
+		require.NoError(t, err)
+		assert.Equal(t, []string{kept}, pinned, "%q", spool)
+	}
 }

@@ -12,11 +12,12 @@ import (
 type Answer uint8
 
 const (
-	// Unknown says that nothing of the run is in the spool.
+	// Unknown says that nothing of the run is in the spool but what the next
+	// component has: whoever wants to keep it asks there.
 	Unknown Answer = iota
 	// Waiting says that the run is open and will be kept whatever its outcome.
 	Waiting
-	// Kept says that the run was handed on now, or is on record as kept already.
+	// Kept says that the run was handed on now.
 	Kept
 )
 
@@ -27,11 +28,8 @@ func (r *Recorder) Keep(ctx context.Context, id pcommon.TraceID) (Answer, error)
 		return Unknown, ErrClosed
 	}
 	rn, err := r.own(ctx, ID(id))
-	if err != nil {
+	if err != nil || rn == nil {
 		return Unknown, err
-	}
-	if rn == nil {
-		return r.keptBefore(ID(id)), nil
 	}
 	defer r.release(rn)
 	switch rn.state {
@@ -39,8 +37,6 @@ func (r *Recorder) Keep(ctx context.Context, id pcommon.TraceID) (Answer, error)
 		rn.asked = true
 		r.note(rn, false)
 		return Waiting, nil
-	case stateKept:
-		return Kept, nil
 	case stateSummarised, stateLetGo:
 		before := rn.asked
 		rn.asked = true
@@ -54,14 +50,4 @@ func (r *Recorder) Keep(ctx context.Context, id pcommon.TraceID) (Answer, error)
 		}
 	}
 	return Unknown, nil
-}
-
-func (r *Recorder) keptBefore(id ID) Answer {
-	s := r.shard(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.gone[id].state == stateKept {
-		return Kept
-	}
-	return Unknown
 }
