@@ -13,6 +13,8 @@ import (
 type encoder struct {
 	dst []byte
 	err error
+	// encoded is set where arguments and results are JSON on one line already.
+	encoded bool
 }
 
 func (e *encoder) name(name string) {
@@ -48,6 +50,10 @@ func (e *encoder) raw(name string, value json.RawMessage) {
 	e.name(name)
 	if len(value) == 0 {
 		e.dst = append(e.dst, nullText...)
+		return
+	}
+	if e.encoded {
+		e.dst = append(e.dst, value...)
 		return
 	}
 	if err := valid(value); err != nil {
@@ -99,13 +105,16 @@ func (e *encoder) fail(name string, err error) {
 // what was kept in Extra. Args and Result keep their bytes, but for line
 // breaks. An error names the member that is not JSON, and dst is then returned
 // as it was.
-func (r *Record) AppendJSON(dst []byte) ([]byte, error) {
-	e := encoder{dst: append(dst, '{')}
+func (r *Record) AppendJSON(dst []byte) ([]byte, error) { return r.appendJSON(dst, false) }
+
+func (r *Record) appendJSON(dst []byte, encoded bool) ([]byte, error) {
+	e := encoder{dst: append(dst, '{'), encoded: encoded}
 	e.number("seq", float64(r.Seq))
 	e.text("tool", r.Tool)
 	e.text("key", r.Key)
 	e.raw("args", r.Args)
 	e.raw("result", r.Result)
+	e.encoded = false
 	e.number("ms", r.MS)
 	if r.SideEffect != nil {
 		e.name("side_effect")

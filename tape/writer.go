@@ -17,11 +17,26 @@ type Writer struct {
 	out io.Writer
 	buf []byte
 	// lines counts what was written.
-	lines int
+	lines   int
+	encoded bool
 }
 
+// WriterOption changes how a tape is written.
+type WriterOption func(*Writer)
+
+// Encoded says that the arguments and results of all records were made by an
+// encoder: they are JSON without line breaks, and are not looked at again, which
+// is most of the work of writing them. Of others it makes a file that is no tape.
+func Encoded() WriterOption { return func(w *Writer) { w.encoded = true } }
+
 // NewWriter returns a writer to out, which it neither buffers nor closes.
-func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+func NewWriter(out io.Writer, options ...WriterOption) *Writer {
+	w := &Writer{out: out}
+	for _, option := range options {
+		option(w)
+	}
+	return w
+}
 
 // WriteManifest writes the manifest, which must be the first line.
 func (w *Writer) WriteManifest(m *Manifest) error {
@@ -36,9 +51,9 @@ func (w *Writer) WriteManifest(m *Manifest) error {
 }
 
 // Write writes a record. Nothing is written of a record that has a member that
-// is not JSON.
+// is not JSON, except as [Encoded] says.
 func (w *Writer) Write(r *Record) error {
-	line, err := r.AppendJSON(w.buf[:0])
+	line, err := r.appendJSON(w.buf[:0], w.encoded)
 	if err != nil {
 		return fmt.Errorf("record %d: %w", r.Seq, err)
 	}

@@ -31,6 +31,20 @@ func TestWriteKeepsARecordOnOneLine(t *testing.T) {
 	assert.Equal(t, `{"seq":0,"tool":"a\n\"b\"`+"\x7f"+`<�","key":"","args":{"a":"<b>  "},"result":{ "kept" : "as it is" },"ms":0.1,"side_effect":null,"clock":null}`, string(line))
 }
 
+func TestWriteEncodedIsTheSameLine(t *testing.T) {
+	r := &Record{
+		Args: []byte(`{"a":"b\n"}`), Extra: []Member{{Name: "x", Value: []byte("[1,\n2]")}},
+		ArgsValidated: []byte("{\n}"), Result: []byte(`[1]`),
+	}
+	var checked, encoded bytes.Buffer
+	require.NoError(t, NewWriter(&checked).Write(r))
+	require.NoError(t, NewWriter(&encoded, Encoded()).Write(r))
+	assert.Equal(t, checked.String(), encoded.String())
+
+	r = &Record{ArgsValidated: []byte("{")}
+	require.ErrorContains(t, NewWriter(&encoded, Encoded()).Write(r), "args_validated", "what no encoder vouches for is looked at")
+}
+
 func TestWriteBodies(t *testing.T) {
 	for want, bodies := range map[string][]Body{
 		`"body":{"sha256":"a","bytes":1}`:             {{SHA256: "a", Bytes: 1}},

@@ -32,7 +32,7 @@ func (s *server) tape(w http.ResponseWriter, r *http.Request) error {
 	if bare {
 		manifest = nil
 	}
-	if err := tape.NewWriter(w).WriteAll(manifest, records); err != nil {
+	if err := tape.NewWriter(w, tape.Encoded()).WriteAll(manifest, records); err != nil {
 		// The status is out already: a broken connection is the only way left
 		// to tell the client, if it is still there, that this is not all.
 		s.opts.Logger.Warn("Answer cut short", zap.String("trace_id", id), zap.Error(err))

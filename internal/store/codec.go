@@ -41,8 +41,9 @@ func (c *codec) encode(plain []byte) ([]byte, error) {
 	return c.enc.EncodeAll(plain, make([]byte, 0, len(plain)/4+64)), nil
 }
 
-// decode reads r to its end and returns the plain bytes.
-func (c *codec) decode(r io.Reader) ([]byte, error) {
+// decode reads r to its end and returns the plain bytes, in the memory of buf if
+// that is enough.
+func (c *codec) decode(r io.Reader, buf []byte) ([]byte, error) {
 	// Compressed content is never much longer than plain content.
 	limit := c.max + c.max/128 + 4096
 	packed, err := io.ReadAll(io.LimitReader(r, limit+1))
@@ -52,7 +53,7 @@ func (c *codec) decode(r io.Reader) ([]byte, error) {
 	if int64(len(packed)) > limit {
 		return nil, fmt.Errorf("more than %d bytes: %w", limit, ErrTooLarge)
 	}
-	plain, err := c.dec.DecodeAll(packed, nil)
+	plain, err := c.dec.DecodeAll(packed, buf)
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, fmt.Errorf("unfolds to more than %d bytes: %w", c.max, ErrTooLarge)

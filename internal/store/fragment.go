@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tapedeck/tapedeck/tape"
@@ -208,10 +209,18 @@ func (r *Run) distinct(objects []Object) []Object {
 }
 
 func (s *Store) fragment(ctx context.Context, name string) (ptrace.Traces, error) {
-	plain, err := s.read(ctx, name)
+	buf := plainPool.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= keepPlain {
+			plainPool.Put(buf)
+		}
+	}()
+	plain, err := s.readInto(ctx, name, (*buf)[:0])
 	if err != nil {
 		return ptrace.Traces{}, err
 	}
+	*buf = plain
+	// Traces keep nothing of what they are read from.
 	td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(plain)
 	if err != nil {
 		return ptrace.Traces{}, fmt.Errorf("read %s: %w: not OTLP: %w", name, ErrDamaged, err)
@@ -219,13 +228,24 @@ func (s *Store) fragment(ctx context.Context, name string) (ptrace.Traces, error
 	return td, nil
 }
 
+// plainPool holds the plain bytes of fragments between their uses.
+var plainPool = sync.Pool{New: func() any { return new([]byte) }}
+
+// keepPlain bounds what is kept of them.
+const keepPlain = 8 << 20
+
 // read gets and decompresses an object.
 func (s *Store) read(ctx context.Context, name string) ([]byte, error) {
+	return s.readInto(ctx, name, nil)
+}
+
+// readInto is read into the memory of buf, if that is enough.
+func (s *Store) readInto(ctx context.Context, name string, buf []byte) ([]byte, error) {
 	r, err := s.backend.Get(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	plain, err := s.codec.decode(r)
+	plain, err := s.codec.decode(r, buf)
 	if closeErr := r.Close(); err == nil {
 		err = closeErr
 	}
