@@ -3,6 +3,8 @@ package tapeexporter
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/tapedeck/tapedeck/exporter/tapeexporter/internal/metadata"
 	"github.com/tapedeck/tapedeck/extension/tapestore"
@@ -13,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -25,6 +28,7 @@ type tapeExporter struct {
 	telemetry *metadata.TelemetryBuilder
 	archive   *archive.Archive
 	server    *apiServer
+	waiting   *waiting
 }
 
 func newExporter(set exporter.Settings, cfg *Config) (*tapeExporter, error) {
@@ -32,7 +36,22 @@ func newExporter(set exporter.Settings, cfg *Config) (*tapeExporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tapeExporter{cfg: cfg, settings: set.TelemetrySettings, telemetry: telemetry}, nil
+	return &tapeExporter{
+		cfg: cfg, settings: set.TelemetrySettings, telemetry: telemetry,
+		waiting: newWaiting(giveUp(cfg), time.Now),
+	}, nil
+}
+
+// giveUp is how long after its first failure a request may be tried again, 0 for ever.
+func giveUp(cfg *Config) time.Duration {
+	switch {
+	case !cfg.RetryConfig.Enabled:
+		return time.Nanosecond
+	case cfg.RetryConfig.MaxElapsedTime <= 0:
+		return 0
+	default:
+		return cfg.RetryConfig.MaxElapsedTime + cfg.TimeoutConfig.Timeout
+	}
 }
 
 func (e *tapeExporter) start(ctx context.Context, host component.Host) error {
@@ -49,7 +68,7 @@ func (e *tapeExporter) start(ctx context.Context, host component.Host) error {
 	if !e.cfg.HTTP.HasValue() {
 		return nil
 	}
-	e.server, err = serveAPI(ctx, host, e.settings, e.telemetry, e.cfg.HTTP.Get(), e.cfg.MaxConcurrentRequests, ext)
+	e.server, err = serveAPI(ctx, host, e.settings, e.telemetry, e.cfg.HTTP.Get(), e.cfg.MaxConcurrentRequests, ext, e.waiting.has)
 	return err
 }
 
@@ -68,7 +87,19 @@ func (e *tapeExporter) shutdown(ctx context.Context) error {
 // else was in the request.
 func (e *tapeExporter) push(ctx context.Context, td ptrace.Traces) error {
 	total := td.SpanCount()
+	// Write takes the request apart.
+	ids := runsOf(td)
 	result := e.archive.Write(ctx, td)
+	if result.Err != nil {
+		failed := runsOf(result.Failed)
+		e.waiting.fail(failed)
+		again := make(map[pcommon.TraceID]bool, len(failed))
+		for _, id := range failed {
+			again[id] = true
+		}
+		ids = slices.DeleteFunc(ids, func(id pcommon.TraceID) bool { return again[id] })
+	}
+	e.waiting.done(ids)
 	e.count(ctx, &result)
 	refused := result.RefusedSpans()
 	if refused > 0 && refused == total {

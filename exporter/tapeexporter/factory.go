@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
 // NewFactory makes the factory of the exporter.
@@ -38,16 +39,32 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	if err != nil {
 		return nil, err
 	}
-	return &stoppable{Traces: traces}, nil
+	return &stoppable{Traces: traces, waiting: e.waiting}, nil
 }
 
-// stoppable can be shut down twice; what exporterhelper makes panics then.
+// stoppable can be shut down twice; what exporterhelper makes panics then. It notes
+// what goes into the queue.
 type stoppable struct {
 	exporter.Traces
+	waiting *waiting
+
 	once sync.Once
 	err  error
 }
 
+// ConsumeTraces implements consumer.Traces.
+func (s *stoppable) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
+	ids := runsOf(td)
+	s.waiting.add(ids)
+	err := s.Traces.ConsumeTraces(ctx, td)
+	if err != nil {
+		// Whoever sent it has it still.
+		s.waiting.done(ids)
+	}
+	return err
+}
+
+// Shutdown implements component.Component.
 func (s *stoppable) Shutdown(ctx context.Context) error {
 	s.once.Do(func() { s.err = s.Traces.Shutdown(ctx) })
 	return s.err

@@ -36,10 +36,11 @@ func serveAPI(
 	cfg *confighttp.ServerConfig,
 	maxRequests int,
 	ext tapestore.Extension,
+	waiting func(traceID string) bool,
 ) (*apiServer, error) {
 	handler := api.New(ext.Store(), api.Options{
 		Refuse:      guard(cfg.NetAddr.Endpoint),
-		Pending:     ext.Pending,
+		Pending:     func(id string) bool { return ext.Pending(id) || waiting(id) },
 		Keep:        keeper(ext),
 		Translation: ext.Translation(),
 		MaxRequests: maxRequests,
