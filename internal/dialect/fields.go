@@ -19,28 +19,73 @@ type callContext struct {
 	prompt string
 }
 
-// contextOf is the context of a node, from its span and those above.
+// contextOf is the context of a node, from its span and those above. What is above
+// is looked for once for all calls beside each other.
 func (r *run) contextOf(n *node) callContext {
-	config := r.opts.config()
-	out := callContext{caller: map[string]value.Value{}}
-	var res pcommon.Resource
-	for steps := 0; n != nil && steps < maxAncestors; steps++ {
-		if n.Span == nil {
-			if n.on != nil {
-				n = n.on
-			} else {
-				n = n.near
-			}
-			continue
+	own := callContext{}
+	if n.Span != nil {
+		own.take(r.opts.config(), n.Attributes())
+	}
+	up := n.next()
+	if up == nil {
+		if n.Span != nil {
+			own.take(r.opts.config(), n.Resource.Attributes())
 		}
-		res = n.Resource
-		out.take(config, n.Attributes())
-		n = n.up
+		return own
+	}
+	above, known := r.above[up]
+	if !known {
+		above = r.contextFrom(up, maxAncestors-1)
+		if r.above == nil {
+			r.above = map[*node]callContext{}
+		}
+		r.above[up] = above
+	}
+	return own.under(above)
+}
+
+// contextFrom is the context of a node from that many spans, itself the first.
+func (r *run) contextFrom(n *node, steps int) callContext {
+	config := r.opts.config()
+	out := callContext{}
+	var res pcommon.Resource
+	for ; n != nil && steps > 0; steps-- {
+		if n.Span != nil {
+			res = n.Resource
+			out.take(config, n.Attributes())
+		}
+		n = n.next()
 	}
 	if res != (pcommon.Resource{}) {
 		out.take(config, res.Attributes())
 	}
 	return out
+}
+
+// next is where the context of a node goes on.
+func (n *node) next() *node {
+	switch {
+	case n.Span != nil:
+		return n.up
+	case n.on != nil:
+		return n.on
+	}
+	return n.near
+}
+
+// under is the context with what one above it knows more.
+func (c callContext) under(above callContext) callContext {
+	pick(&c.prompt, above.prompt)
+	if c.caller == nil {
+		c.caller = above.caller
+		return c
+	}
+	for name, v := range above.caller {
+		if _, known := c.caller[name]; !known {
+			c.caller[name] = v
+		}
+	}
+	return c
 }
 
 // take adds what is still unknown.
@@ -51,6 +96,9 @@ func (c *callContext) take(f *Config, m pcommon.Map) {
 		}
 		for _, key := range keys {
 			if v := fieldOf(m, key); !v.IsNull() {
+				if c.caller == nil {
+					c.caller = map[string]value.Value{}
+				}
 				c.caller[name] = v
 				break
 			}

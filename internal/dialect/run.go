@@ -22,6 +22,9 @@ type run struct {
 	logs []Log
 
 	requests []*request
+
+	// above is what is known of the context above calls.
+	above map[*node]callContext
 }
 
 // node is one span in the tree, or a call that has no span of its own.

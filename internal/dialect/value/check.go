@@ -57,6 +57,14 @@ func (c *checker) container(depth int) (count int, ok bool) {
 
 // next is the byte at which white space ends, 0 at the end of the text.
 func (c *checker) next() byte {
+	if c.i < len(c.s) && c.s[c.i] > ' ' {
+		return c.s[c.i]
+	}
+	return c.space()
+}
+
+// space is next behind white space.
+func (c *checker) space() byte {
 	for c.i < len(c.s) {
 		switch b := c.s[c.i]; b {
 		case ' ', '\t', '\n', '\r':
@@ -87,8 +95,24 @@ func (c *checker) value(b byte, depth int) bool {
 	case 'n':
 		return c.word("null")
 	}
-	if b != '-' && b-'0' > 9 {
+	if b-'0' > 9 && b != '-' {
 		return false
+	}
+	return c.number()
+}
+
+// number accepts a number.
+func (c *checker) number() bool {
+	if c.s[c.i] >= '1' {
+		// Most are whole.
+		i := c.i + 1
+		for i < len(c.s) && c.s[i]-'0' <= 9 {
+			i++
+		}
+		if i < len(c.s) && (c.s[i] == ',' || c.s[i] == '}' || c.s[i] == ']') {
+			c.i = i
+			return true
+		}
 	}
 	p := parser{s: c.s, i: c.i}
 	_, err := p.number()
