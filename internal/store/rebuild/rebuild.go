@@ -73,13 +73,17 @@ func Records(ctx context.Context, st *store.Store, traceID string, opts Options)
 	run := translate(stored, opts.Translation)
 	t := run.Tape
 	t.Manifest.Redaction = policy
+	gaps := len(t.Manifest.Gaps)
 	if !opts.BodiesByRef {
 		bodyGaps(t, stored.Missing)
 	}
 	for _, err := range stored.Damaged {
 		addGap(t, tape.Gap{What: "span", Why: err.Error()})
 	}
-	t.Manifest.Complete = doctor.Complete(t)
+	if len(t.Manifest.Gaps) > gaps || len(t.Records) == 0 {
+		// The translation did not know of these.
+		t.Manifest.Complete = doctor.Complete(t)
+	}
 	return t.Manifest, run.Each(), nil
 }
 
