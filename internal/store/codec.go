@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -41,19 +43,31 @@ func (c *codec) encode(plain []byte) ([]byte, error) {
 	return c.enc.EncodeAll(plain, make([]byte, 0, len(plain)/4+64)), nil
 }
 
+// packedPool holds memory for compressed objects between their uses, each at most
+// keepPacked bytes.
+var packedPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const keepPacked = 1 << 20
+
 // decode reads r to its end and returns the plain bytes, in the memory of buf if
 // that is enough.
 func (c *codec) decode(r io.Reader, buf []byte) ([]byte, error) {
 	// Compressed content is never much longer than plain content.
 	limit := c.max + c.max/128 + 4096
-	packed, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
+	packed := packedPool.Get().(*bytes.Buffer)
+	defer func() {
+		if packed.Cap() <= keepPacked {
+			packed.Reset()
+			packedPool.Put(packed)
+		}
+	}()
+	if _, err := packed.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(packed)) > limit {
+	if int64(packed.Len()) > limit {
 		return nil, fmt.Errorf("more than %d bytes: %w", limit, ErrTooLarge)
 	}
-	plain, err := c.dec.DecodeAll(packed, buf)
+	plain, err := c.dec.DecodeAll(packed.Bytes(), buf)
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, fmt.Errorf("unfolds to more than %d bytes: %w", c.max, ErrTooLarge)
