@@ -23,7 +23,8 @@
 // any text is one. Records of several run ids in one file are several traces.
 //
 // Times are the recorded ones. Without them the calls follow one another without
-// a pause, and the last ends when the tape is taken in.
+// a pause, and the last ends at the time that the caller gives: the same one for
+// the same tape, or its spans differ.
 //
 // # What does not come back
 //

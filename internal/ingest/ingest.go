@@ -13,7 +13,8 @@ import (
 
 // Options say what a tape does not.
 type Options struct {
-	// Now is when the tape is taken in.
+	// Now is when the last call of a tape without times ended: when its file was
+	// written, or the tape taken in first. With the same one come the same spans.
 	Now time.Time
 	// Service is the name of the service where the tape has none.
 	Service string

@@ -32,6 +32,7 @@ type tapeReceiver struct {
 	done       sync.WaitGroup
 	checkpoint *checkpoint
 	server     *server
+	posted     firsts
 }
 
 func newReceiver(set receiver.Settings, cfg *Config, next consumer.Traces) (*tapeReceiver, error) {

@@ -2,9 +2,11 @@ package tapereceiver
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -87,9 +89,12 @@ type taken struct {
 }
 
 // post takes in one tape. It is answered once the next component has it: what is
-// answered with an error may be sent again, and has the same ids then.
+// answered with an error may be sent again, and has the same ids and times then.
 func (r *tapeReceiver) post(w http.ResponseWriter, req *http.Request) {
-	runs, err := r.parse(req.Body, time.Now())
+	hash := sha256.New()
+	runs, err := r.parse(io.TeeReader(req.Body, hash), func() time.Time {
+		return r.posted.of([sha256.Size]byte(hash.Sum(nil)), time.Now())
+	})
 	switch {
 	case errors.Is(err, errTooLarge):
 		r.countTape(fromHTTP, tooLarge)

@@ -3,6 +3,8 @@ package tapereceiver
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -128,6 +132,38 @@ func TestAPostedTapeBecomesATrace(t *testing.T) {
 	}
 }
 
+func TestATapeThatIsPostedAgainHasTheSameTimes(t *testing.T) {
+	const untimed = `{"seq":1,"tool":"fetch","key":"","args":{"n":1},"result":1,"ms":12.5,"side_effect":false,"clock":null}` + "\n"
+	s := &sink{}
+	_, url := startServing(t, s, nil)
+	for _, body := range []string{untimed, untimed, strings.Replace(untimed, "fetch", "other", 1)} {
+		status, text, _ := post(t, url, []byte(body))
+		require.Equal(t, http.StatusOK, status, text)
+	}
+	got := s.all()
+	require.Len(t, got, 3)
+	begins := func(i int) pcommon.Timestamp {
+		return got[i].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).StartTimestamp()
+	}
+	assert.Equal(t, got[0], got[1])
+	assert.Greater(t, begins(2), begins(0))
+}
+
+func TestPostedTapesAreRememberedWithinABound(t *testing.T) {
+	var f firsts
+	sum := func(i int) (h [sha256.Size]byte) {
+		binary.BigEndian.PutUint64(h[:], uint64(i))
+		return h
+	}
+	at := func(i int) time.Time { return time.Unix(int64(i), 0) }
+	for i := range 3 * maxFirst / 2 {
+		require.Equal(t, at(i), f.of(sum(i), at(i)))
+	}
+	assert.Len(t, f.times, maxFirst)
+	assert.Equal(t, at(maxFirst), f.of(sum(maxFirst), at(0)))
+	assert.Equal(t, at(1), f.of(sum(0), at(1)), "forgotten")
+}
+
 func TestPostsThatAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		body   string
@@ -141,6 +177,7 @@ func TestPostsThatAreRefused(t *testing.T) {
 		"unknown version": {`{"tape":"9"}` + "\n", nil, 400, "unknown tape version", "invalid"},
 		"empty":           {"", nil, 400, "no record", "invalid"},
 		"manifest alone":  {`{"tape":"1"}` + "\n", nil, 400, "no record", "invalid"},
+		"no tape":         {`{"seq":1}` + "\n", nil, 400, "record 1 of the tape: tool: missing", "invalid"},
 		"too long":        {strings.Repeat(plainTape, 100), nil, 413, "over 10000 bytes", "too_large"},
 		"a bomb":          {string(zipped(t, strings.Repeat(plainTape, 100))), []string{"Content-Encoding", "gzip"}, 413, "over 10000 bytes", "too_large"},
 		"from a web page": {plainTape, []string{"Origin", "https://evil.example"}, 403, "forbidden", ""},

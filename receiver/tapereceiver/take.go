@@ -30,11 +30,15 @@ const (
 	fromWatch = "watch"
 )
 
-var errTooLarge = errors.New("the tape is too large")
+var (
+	errTooLarge = errors.New("the tape is too large")
+	errNoTape   = errors.New("not a tape")
+)
 
-// parse reads a tape and makes the traces of its runs. The error says what is wrong
+// parse reads a tape and makes the traces of its runs; where the tape has no times,
+// it is asked for the one at which its last call ended. The error says what is wrong
 // with which line.
-func (r *tapeReceiver) parse(in io.Reader, now time.Time) ([]ingest.Run, error) {
+func (r *tapeReceiver) parse(in io.Reader, ended func() time.Time) ([]ingest.Run, error) {
 	t, err := tape.ReadAll(in, tape.MaxRecords(maxRecords))
 	var over *http.MaxBytesError
 	switch {
@@ -47,7 +51,12 @@ func (r *tapeReceiver) parse(in io.Reader, now time.Time) ([]ingest.Run, error) 
 	case len(t.Records) == 0:
 		return nil, fmt.Errorf("there is no record on the tape: %w", tape.ErrEmpty)
 	}
-	return ingest.Traces(t, ingest.Options{Now: now, Service: r.cfg.DefaultService}), nil
+	for i, record := range t.Records {
+		if record.Tool == "" {
+			return nil, fmt.Errorf("record %d of the tape: tool: missing: %w", i+1, errNoTape)
+		}
+	}
+	return ingest.Traces(t, ingest.Options{Now: ended(), Service: r.cfg.DefaultService}), nil
 }
 
 func (r *tapeReceiver) countTape(source, result string) {

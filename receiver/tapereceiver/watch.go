@@ -224,7 +224,7 @@ var errPartial = errors.New("the last line has no end")
 func isSyntax(err error) bool {
 	var syntax *tape.SyntaxError
 	var corrupt flate.CorruptInputError
-	return errors.As(err, &syntax) || errors.Is(err, tape.ErrEmpty) ||
+	return errors.As(err, &syntax) || errors.Is(err, tape.ErrEmpty) || errors.Is(err, errNoTape) ||
 		errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
 }
 
@@ -242,7 +242,7 @@ func (w *watcher) open(name string, v version) ([]ingest.Run, error) {
 		}
 	}
 	bounded := &bounded{in: in, left: w.watch.MaxFileBytes}
-	runs, err := w.parse(bounded, time.Now())
+	runs, err := w.parse(bounded, func() time.Time { return v.Modified })
 	switch {
 	case errors.Is(err, errTooLarge):
 		return nil, err

@@ -61,6 +61,17 @@ func TestWatchedFilesAreTakenInOnce(t *testing.T) {
 	f.assertTapes(t, "watch", map[string]int64{"accepted": 4})
 }
 
+func TestAWatchedTapeWithoutTimesEndedWhenItsFileWasWritten(t *testing.T) {
+	dir, s := t.TempDir(), &sink{}
+	written := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	require.NoError(t, os.Chtimes(write(t, dir, "a.jsonl", plain("a")), written, written))
+	start(t, componenttest.NewNopHost(), s, watching(dir, nil))
+	s.count(t, 1)
+	for _, span := range s.all()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+		assert.Equal(t, written, span.EndTimestamp().AsTime(), span.Name())
+	}
+}
+
 // A file that is being written waits for the end of its last line, although what is
 // there of it may be a record already.
 func TestAPartialLineWaits(t *testing.T) {
