@@ -146,3 +146,15 @@ func TestInvalidUTF8DoesNotBreakAnAnswer(t *testing.T) {
 	_, err = (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(w.Body.Bytes())
 	require.NoError(t, err)
 }
+
+// broken is a client that goes away in the middle of an answer.
+type broken struct{ *httptest.ResponseRecorder }
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("connection reset by peer") }
+
+func TestAnAnswerThatBreaksOffIsAudited(t *testing.T) {
+	f := newFixture(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/tapes/"+kept, nil)
+	assert.PanicsWithValue(t, http.ErrAbortHandler, func() { f.handler.ServeHTTP(broken{httptest.NewRecorder()}, r) })
+	assert.Equal(t, []string{"read_tape " + kept + " by alice", "read_tape " + kept + " by alice: cut_short"}, f.audits())
+}
