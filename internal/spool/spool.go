@@ -44,7 +44,7 @@ var (
 	ErrClosed = errors.New("spool: closed")
 	// ErrLocked says that another process, or another spool of this one, has
 	// the directory.
-	ErrLocked = errors.New("spool: directory is in use")
+	ErrLocked = errors.New("spool: directory is in use by another spool, of this process or of another")
 	// ErrVersion says that a file was written by a version unknown here. It is
 	// named in the error and was not touched.
 	ErrVersion = errors.New("spool: unknown version")
