@@ -35,3 +35,28 @@ func TestFieldsAreConfigurable(t *testing.T) {
 	assert.JSONEq(t, `{"tenant":"acme","user":"me"}`, string(r.CallerContext))
 	assert.Equal(t, "3", r.PromptVersion)
 }
+
+func TestContextOfCallsBesideEachOther(t *testing.T) {
+	spans := []sp{{id: 1, to: 500, attrs: attrs{"user.id": "u-1", "gen_ai.prompt.version": "v7"}}}
+	// The calls are as far below the root as it may be, and one more.
+	for i := byte(2); i < maxAncestors; i++ {
+		spans = append(spans, sp{id: i, up: i - 1, from: int(i), to: 499, name: "step"})
+	}
+	above, last := byte(maxAncestors-2), byte(maxAncestors-1)
+	spans = append(spans,
+		tool(100, above, 200, 201, "a", attrs{"user.id": "u-2", "tenant.id": "acme"}),
+		tool(101, above, 202, 203, "b", nil),
+		tool(102, last, 204, 205, "c", nil),
+		sp{id: 90, up: last, from: 206, to: 400, name: "step"},
+		tool(103, 90, 207, 208, "d", nil),
+		tool(104, above, 209, 210, "e", attrs{"gen_ai.prompt.version": "v8"}))
+	r := one(t, spans...).Records
+	require.Len(t, r, 5)
+	assert.JSONEq(t, `{"tenant":"acme","user":"u-2"}`, string(r[0].CallerContext))
+	assert.JSONEq(t, `{"user":"u-1"}`, string(r[1].CallerContext), "not that of the call before")
+	assert.JSONEq(t, `{"user":"u-1"}`, string(r[2].CallerContext))
+	assert.Nil(t, r[3].CallerContext, "too far above")
+	assert.JSONEq(t, `{"user":"u-1"}`, string(r[4].CallerContext))
+	assert.Equal(t, []string{"v7", "v7", "v7", "", "v8"},
+		[]string{r[0].PromptVersion, r[1].PromptVersion, r[2].PromptVersion, r[3].PromptVersion, r[4].PromptVersion})
+}

@@ -18,7 +18,7 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	c := n.call
 	rec := tape.Record{
 		Seq: seq, Done: done, Tool: c.Tool, Kind: tape.KindTool, Dialect: c.Dialect,
-		RunID: hex.EncodeToString(r.id[:]), ToolCallID: c.ID, SideEffect: c.SideEffect,
+		RunID: r.hexID(), ToolCallID: c.ID, SideEffect: c.SideEffect,
 		Start: stamp(n.start), Model: c.Model, Clock: c.Clock,
 	}
 	if n.end > n.start && !n.synth {
@@ -96,6 +96,14 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	}
 	c.Input, c.Output, c.talk = nil, nil, nil
 	return rec
+}
+
+// hexID is the id of the trace, written once for all records.
+func (r *run) hexID() string {
+	if r.hex == "" {
+		r.hex = hex.EncodeToString(r.id[:])
+	}
+	return r.hex
 }
 
 func orNull(raw []byte) []byte {

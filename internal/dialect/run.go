@@ -12,6 +12,7 @@ import (
 // run is one trace on its way to a tape.
 type run struct {
 	id    pcommon.TraceID
+	hex   string
 	nodes []*node
 	byID  map[pcommon.SpanID]*node
 	opts  *Options
