@@ -339,5 +339,7 @@ func (r *Recorder) reopen(rn *run, now int64) {
 	if rn.state == stateOpen {
 		r.deps.Telemetry.Upgraded(rn.amount())
 	}
+	// The note of a decision must not stay where there is no room for another.
+	_ = r.spool.Unmark(rn.id)
 	r.note(rn, false)
 }

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -62,7 +63,8 @@ func (s *Spool) Mark(id ID, mark []byte) error {
 	return nil
 }
 
-// Unmark forgets the marks of runs.
+// Unmark forgets the marks of runs. It needs no room: a mark that stayed would say
+// of what comes in later what was true before.
 func (s *Spool) Unmark(ids ...ID) error {
 	m := &s.marks
 	m.mu.Lock()
@@ -80,13 +82,41 @@ func (s *Spool) Unmark(ids ...ID) error {
 		m.buf = endEntry(m.buf, from, entryUnmark, s.lsn.Load(), m.salt)
 	}
 	if err := s.writeMarks(); err != nil {
-		return err
+		if over := s.unmarkInPlace(ids); over != nil {
+			return errors.Join(err, over)
+		}
 	}
 	for _, id := range ids {
 		m.live -= int64(m.index[id].size) * entryAlign
 		delete(m.index, id)
 	}
 	s.tellMarks()
+	return nil
+}
+
+// unmarkInPlace writes over the marks themselves: with an entry that forgets the run,
+// as a mark that was replaced by this one stands before it.
+func (s *Spool) unmarkInPlace(ids []ID) error {
+	m := &s.marks
+	for _, id := range ids {
+		ref, ok := m.index[id]
+		if !ok {
+			continue
+		}
+		size := min(int(ref.size)*entryAlign, entryHeader+maxEntryBody)
+		m.buf = beginEntry(m.buf[:0])
+		for len(m.buf)+idSize <= size {
+			m.buf = append(m.buf, id[:]...)
+		}
+		m.buf = append(m.buf, make([]byte, size-len(m.buf))...)
+		m.buf = endEntry(m.buf, 0, entryUnmark, s.lsn.Load(), m.salt)
+		off := int64(ref.off) * entryAlign
+		if _, err := m.file.WriteAt(m.buf, off); err != nil {
+			return fmt.Errorf("spool: %s: %w", m.name, noRoom(err))
+		}
+		// What was synced before has changed.
+		m.synced = min(m.synced, off)
+	}
 	return nil
 }
 
