@@ -87,7 +87,7 @@ func (m *mover) Text(at *walk.Path, s string) string { return m.text(at, s) }
 func (m *mover) Key(at *walk.Path, s string) string  { return m.text(at, s) }
 
 func (m *mover) text(at *walk.Path, s string) string {
-	if m.over(len(s)) && !m.goesOn(s) {
+	if m.watched(len(s)) && !m.goesOn(s) && m.over(len(s)) {
 		data := []byte(s)
 		if b := (Body{refOf(data, sniff(data)), data}); m.move(at, b) {
 			return b.String()
@@ -99,6 +99,10 @@ func (m *mover) text(at *walk.Path, s string) string {
 	}
 	return s
 }
+
+// watched tells the texts that move, or that one which moves may go on from: half
+// as long, so that a conversation that comes to the threshold has one before it.
+func (m *mover) watched(n int) bool { return m.threshold > 0 && n > m.threshold/2 }
 
 // goesOn reports whether a text begins as one before it does and has little of its
 // own.
@@ -130,7 +134,7 @@ func commonPrefix(a, b string) (n int) {
 func (m *mover) Value(at *walk.Path, v pcommon.Value) bool {
 	switch v.Type() {
 	case pcommon.ValueTypeStr:
-		if s := v.Str(); m.over(len(s)) || strings.HasPrefix(s, prefix) {
+		if s := v.Str(); m.watched(len(s)) || strings.HasPrefix(s, prefix) {
 			v.SetStr(m.text(at, s))
 		}
 	case pcommon.ValueTypeBytes:
