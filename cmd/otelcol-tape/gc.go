@@ -12,7 +12,7 @@ import (
 // and let the heap double when a large run is at hand. It gets the same room in
 // either case, and half as much again as it holds once that is more. Whoever sets
 // GOGC has the pace that it says.
-const room = 40 << 20
+const room = 56 << 20
 
 func init() {
 	if _, set := os.LookupEnv("GOGC"); !set {

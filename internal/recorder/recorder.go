@@ -45,7 +45,6 @@ package recorder
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"runtime"
 	"sync/atomic"
@@ -109,7 +108,7 @@ func Open(cfg Config, deps Deps) (*Recorder, error) {
 		r.shards = append(r.shards, newShard())
 	}
 	if err := r.recover(); err != nil {
-		return nil, fmt.Errorf("spool: %w", err)
+		return nil, err
 	}
 	return r, nil
 }
