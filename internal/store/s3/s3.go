@@ -3,6 +3,8 @@ package s3
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"iter"
@@ -134,13 +136,21 @@ func (b *Backend) put(ctx context.Context, key string, data []byte, conditional 
 		ServerSideEncryption: b.cfg.Encryption,
 		StorageClass:         b.cfg.StorageClass,
 		PartSize:             uint64(b.cfg.PartSize),
-		// What is over the part size was checked not to be there.
-		DisableMultipart: len(data) <= b.cfg.PartSize,
-		SendContentMd5:   true,
-		NumThreads:       2,
+		SendContentMd5:       true,
+		NumThreads:           2,
 	}
 	if conditional {
 		opts.SetMatchETagExcept("*")
+	}
+	if len(data) <= b.cfg.PartSize {
+		// The signature has the hash of the body. The library would sign a plain
+		// connection chunk by chunk, and of an empty body some servers leave the
+		// signature unread, where it spoils the next request.
+		opts.DisableContentSha256 = true
+		sum := sha256.Sum256(data)
+		core := minio.Core{Client: b.client}
+		_, err := core.PutObject(ctx, b.cfg.Bucket, key, bytes.NewReader(data), int64(len(data)), "", hex.EncodeToString(sum[:]), opts)
+		return err
 	}
 	_, err := b.client.PutObject(ctx, b.cfg.Bucket, key, bytes.NewReader(data), int64(len(data)), opts)
 	return err
