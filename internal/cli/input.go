@@ -35,6 +35,18 @@ func (a *app) textArg(arg string) ([]byte, error) {
 	return io.ReadAll(a.In)
 }
 
+// traceIDs reads several trace ids, so that nothing is done when one is none.
+func traceIDs(words []string) ([]string, error) {
+	ids := make([]string, len(words))
+	for i, word := range words {
+		var err error
+		if ids[i], err = traceID(word); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
 // traceID reads a trace id as users paste it.
 func traceID(s string) (string, error) {
 	id := strings.ToLower(s)

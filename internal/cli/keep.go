@@ -17,12 +17,9 @@ in the look-back of a collector is stored, and one that is stored is pinned. Kep
 go by tape rm alone.`,
 		Args: args(1, -1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			ids := make([]string, len(argv))
-			for i, arg := range argv {
-				var err error
-				if ids[i], err = traceID(arg); err != nil {
-					return err
-				}
+			ids, err := traceIDs(argv)
+			if err != nil {
+				return err
 			}
 			c, done, err := a.client()
 			if err != nil {

@@ -12,12 +12,9 @@ func (a *app) rmCmd() *cobra.Command {
 is deleted.`,
 		Args: args(1, -1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			ids := make([]string, len(argv))
-			for i, arg := range argv {
-				var err error
-				if ids[i], err = traceID(arg); err != nil {
-					return err
-				}
+			ids, err := traceIDs(argv)
+			if err != nil {
+				return err
 			}
 			c, done, err := a.client()
 			if err != nil {
