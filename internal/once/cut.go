@@ -26,7 +26,7 @@ type cutter struct {
 	attribute uint64
 	pieces    []piece
 	hits      *redact.Hits
-	path      []step
+	path      redact.Path
 	// prev is the text found last, plus 1, in the array the cutter is in; next
 	// is the one that followed it the last time.
 	prev, next uint32
@@ -44,12 +44,6 @@ const maxPieces = 1 << 14
 type piece struct {
 	from, to int
 	n        uint32
-}
-
-// step is one step of the path to a piece: a member, or an element.
-type step struct {
-	name  string
-	index int
 }
 
 func (c *cutter) forget() {
@@ -79,11 +73,11 @@ func (c *cutter) find() bool {
 func (c *cutter) array(i, depth int) (int, bool) {
 	prev, next, row := c.prev, c.next, c.row
 	c.beginRow()
-	c.path = append(c.path, step{})
+	c.path = append(c.path, redact.Step{})
 	i = space(c.v, i+1)
 	flag := false
 	for n := 0; i < len(c.v) && c.v[i] != ']'; n++ {
-		c.path[len(c.path)-1].index = n
+		c.path[len(c.path)-1].Index = n
 		start := i
 		var ok bool
 		if i, ok = c.element(i, depth, flag); !ok {
@@ -121,7 +115,7 @@ func mayBeFlag(s string) bool {
 
 // object goes over the object at i, which has no context.
 func (c *cutter) object(i, depth int) (int, bool) {
-	c.path = append(c.path, step{index: -1})
+	c.path = append(c.path, redact.Step{Index: -1})
 	i = space(c.v, i+1)
 	for i < len(c.v) && c.v[i] == '"' {
 		end := stringEnd(c.v, i)
@@ -135,7 +129,7 @@ func (c *cutter) object(i, depth int) (int, bool) {
 		if i = space(c.v, i+1); i >= len(c.v) {
 			return i, false
 		}
-		c.path[len(c.path)-1].name = name
+		c.path[len(c.path)-1].Name = name
 		var ok bool
 		if i, ok = c.member(name, i, depth); !ok {
 			return i, false
@@ -241,7 +235,7 @@ func (c *cutter) take(i, end int, n uint32, known bool) {
 		c.saved += int64(end - i)
 	}
 	if k.texts[n].hits {
-		at := c.pathText()
+		at := c.path.String()
 		for _, h := range k.hits[n] {
 			c.hits.List = append(c.hits.List, redact.Hit{Path: at + h.Path, Type: h.Type})
 		}

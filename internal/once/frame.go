@@ -3,7 +3,6 @@ package once
 import (
 	"encoding/binary"
 	"hash/maphash"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -144,21 +143,4 @@ func (c *cutter) write(frame string) string {
 			last = int64(p.n)
 		}
 	}
-}
-
-func (c *cutter) pathText() string {
-	var b strings.Builder
-	for _, s := range c.path {
-		if s.index >= 0 {
-			b.WriteByte('[')
-			b.WriteString(strconv.Itoa(s.index))
-			b.WriteByte(']')
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(s.name)
-	}
-	return b.String()
 }

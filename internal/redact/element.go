@@ -24,7 +24,7 @@ func (p *Policy) Element(s string, i int, hits *Hits) (out string, end int, ok b
 	w.p, w.s, w.nest, w.hits = p, s[i:], 0, hits
 	// Below a step, paths begin as they do below any other.
 	const below = "[0]"
-	w.path = append(w.path, step{})
+	w.path = append(w.path, Step{})
 	size, ok := w.value(0, Context{}, 0)
 	if !ok {
 		hits.List = hits.List[:n]

@@ -52,7 +52,7 @@ type jsonWalk struct {
 	nest  int
 	edits []edit
 	hits  *Hits
-	path  []step
+	path  Path
 	buf   []byte
 }
 
@@ -60,13 +60,6 @@ type jsonWalk struct {
 type edit struct {
 	start, end int
 	text       string
-}
-
-// step is one step of the path to a value: a member, or an element if index is
-// not negative.
-type step struct {
-	name  string
-	index int
 }
 
 var walks = sync.Pool{New: func() any { return new(jsonWalk) }}
@@ -159,10 +152,10 @@ func (w *jsonWalk) array(i int, c Context, depth int) (int, bool) {
 	if i < len(w.s) && w.s[i] == ']' {
 		return i + 1, true
 	}
-	w.path = append(w.path, step{})
+	w.path = append(w.path, Step{})
 	before := ""
 	for n := 0; ; n++ {
-		w.path[len(w.path)-1].index = n
+		w.path[len(w.path)-1].Index = n
 		element := w.p.Following(c, before)
 		start := i
 		var ok bool
@@ -207,7 +200,7 @@ func (w *jsonWalk) str(i, end int, escapes bool, c Context) {
 	n := len(w.hits.List)
 	out := w.p.leaf(c, body, w.nest+1, w.hits)
 	if len(w.hits.List) > n {
-		at := w.pathText()
+		at := w.path.String()
 		for k := range w.hits.List[n:] {
 			h := &w.hits.List[n+k]
 			h.Path = JoinPath(at, h.Path)
@@ -229,25 +222,35 @@ func (w *jsonWalk) number(i, end int, c Context) {
 
 func (w *jsonWalk) edit(i, end int, text, typ string) {
 	w.edits = append(w.edits, edit{i, end, text})
-	w.hits.add(w.pathText(), typ)
+	w.hits.add(w.path.String(), typ)
 }
 
-func (w *jsonWalk) pathText() string {
-	if len(w.path) == 1 && w.path[0].index < 0 {
-		return strings.Clone(w.path[0].name)
+// Path leads to a value inside of a JSON text.
+type Path []Step
+
+// Step is a member of that name, or an element if Index is not negative.
+type Step struct {
+	Name  string
+	Index int
+}
+
+// String writes the path as a [Hit] has it. It shares no memory with the names.
+func (p Path) String() string {
+	if len(p) == 1 && p[0].Index < 0 {
+		return strings.Clone(p[0].Name)
 	}
 	var b strings.Builder
-	for _, s := range w.path {
-		if s.index >= 0 {
+	for _, s := range p {
+		if s.Index >= 0 {
 			b.WriteByte('[')
-			b.WriteString(strconv.Itoa(s.index))
+			b.WriteString(strconv.Itoa(s.Index))
 			b.WriteByte(']')
 			continue
 		}
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(s.name)
+		b.WriteString(s.Name)
 	}
 	return b.String()
 }

@@ -49,7 +49,7 @@ func (w *jsonWalk) members(i int, c Context, depth int, pair, used *pairName) (i
 		return i + 1, true
 	}
 	renamed := false
-	w.path = append(w.path, step{index: -1})
+	w.path = append(w.path, Step{Index: -1})
 	for i < len(w.s) && w.s[i] == '"' {
 		end, escapes, ok := stringEnd(w.s, i)
 		if !ok {
@@ -61,7 +61,7 @@ func (w *jsonWalk) members(i int, c Context, depth int, pair, used *pairName) (i
 		}
 		name := w.name(key)
 		renamed = renamed || name != key
-		w.path[len(w.path)-1].name = name
+		w.path[len(w.path)-1].Name = name
 		if i = w.space(end); i >= len(w.s) || w.s[i] != ':' {
 			return i, false
 		}
@@ -102,8 +102,8 @@ func (w *jsonWalk) name(key string) string {
 	n := len(w.hits.List)
 	name := w.p.Name(key, w.hits)
 	if len(w.hits.List) > n {
-		w.path[len(w.path)-1].name = name
-		at := w.pathText()
+		w.path[len(w.path)-1].Name = name
+		at := w.path.String()
 		for k := range w.hits.List[n:] {
 			w.hits.List[n+k].Path = at
 		}
