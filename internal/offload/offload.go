@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/walk"
@@ -51,13 +50,6 @@ func Traces(td ptrace.Traces, threshold int, put func(Body) error) (Stats, error
 func TracesOfRun(td ptrace.Traces, threshold, repeats int, put func(Body) error) (Stats, error) {
 	m := mover{threshold: threshold, repeats: repeats, put: put}
 	walk.Traces(td, &m)
-	return m.stats, m.err()
-}
-
-// Logs does for log records what [Traces] does for spans.
-func Logs(ld plog.Logs, threshold int, put func(Body) error) (Stats, error) {
-	m := mover{threshold: threshold, put: put}
-	walk.Logs(ld, &m)
 	return m.stats, m.err()
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/offload"
@@ -276,22 +275,6 @@ func TestWhatIsNestedTooDeepLeavesAsOne(t *testing.T) {
 	_, err = offload.Restore(td, store.get)
 	require.NoError(t, err)
 	assert.Equal(t, before, encode(t, td))
-}
-
-func TestLogs(t *testing.T) {
-	ld, _ := walktest.Logs()
-	before, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
-	require.NoError(t, err)
-	store := bodies{}
-	stats, err := offload.Logs(ld, 10, store.put)
-	require.NoError(t, err)
-	assert.Positive(t, stats.Bodies)
-	missing, err := offload.RestoreLogs(ld, store.get)
-	require.NoError(t, err)
-	assert.Empty(t, missing)
-	after, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
-	require.NoError(t, err)
-	assert.Equal(t, string(before), string(after))
 }
 
 func TestEmptyTraces(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/walk"
@@ -30,13 +29,6 @@ var ErrCorrupt = errors.New("body is not what its reference names")
 func Restore(td ptrace.Traces, get func(Ref) ([]byte, error)) (missing []Ref, err error) {
 	r := restorer{get: get}
 	walk.Traces(td, &r)
-	return r.missing, r.err()
-}
-
-// RestoreLogs does for log records what [Restore] does for spans.
-func RestoreLogs(ld plog.Logs, get func(Ref) ([]byte, error)) (missing []Ref, err error) {
-	r := restorer{get: get}
-	walk.Logs(ld, &r)
 	return r.missing, r.err()
 }
 

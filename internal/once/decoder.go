@@ -32,14 +32,6 @@ func NewDecoder() *Decoder { return &Decoder{tables: map[uint64]map[uint64]strin
 // Holes is the number of values that could not be restored so far.
 func (d *Decoder) Holes() int { return d.holes }
 
-// Texts learns the texts of a payload and leaves the rest of it. It keeps nothing
-// of the bytes it is given. Learning the same again changes nothing. The error
-// wraps [ErrPayload].
-func (d *Decoder) Texts(from []byte) error {
-	_, err := d.learn(from)
-	return err
-}
-
 // Traces gives the spans of a payload, and learns its texts. It keeps nothing of
 // the bytes it is given. The error wraps [ErrPayload]; texts that come before the
 // place of an error are known nevertheless.

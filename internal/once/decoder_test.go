@@ -81,50 +81,6 @@ func TestAHoleIsReadAsCutContent(t *testing.T) {
 	assert.Equal(t, tape.FidelityTruncated, tapes[0].Records[0].Fidelity)
 }
 
-func TestTextsMayComeInAnyOrderBeforeTheSpans(t *testing.T) {
-	_, payloads := conversation(t)
-	d, inOrder := once.NewDecoder(), once.NewDecoder()
-	for i := range payloads {
-		require.NoError(t, d.Texts(payloads[len(payloads)-1-i]))
-	}
-	for i := range payloads {
-		want, err := inOrder.Traces(payloads[i])
-		require.NoError(t, err)
-		got, err := d.Traces(payloads[i])
-		require.NoError(t, err)
-		assert.Equal(t, wire(t, want), wire(t, got))
-	}
-	assert.Zero(t, d.Holes())
-}
-
-func TestTheTextsOfAPayloadServeWithoutItsSpans(t *testing.T) {
-	_, payloads := conversation(t)
-	only, err := once.AppendTexts([]byte("before"), payloads[0])
-	require.NoError(t, err)
-	only = only[len("before"):]
-	assert.Less(t, len(only), len(payloads[0]))
-	_, err = once.NewDecoder().Traces(only)
-	require.ErrorIs(t, err, once.ErrPayload)
-
-	d := once.NewDecoder()
-	require.NoError(t, d.Texts(only))
-	_, err = d.Traces(payloads[1])
-	require.NoError(t, err)
-	assert.Zero(t, d.Holes())
-
-	again, err := once.AppendTexts(nil, only)
-	require.NoError(t, err)
-	assert.Equal(t, only, again)
-
-	r := newRun()
-	short, _ := r.trip(t, oneSpan(map[string]any{"a": "b"}))
-	none, err := once.AppendTexts(nil, short)
-	require.NoError(t, err)
-	assert.Empty(t, none)
-	_, err = once.AppendTexts(nil, []byte{0xff})
-	require.ErrorIs(t, err, once.ErrPayload)
-}
-
 func TestAForgottenTableCostsOneMoreCopyAndIsNeverMixedUp(t *testing.T) {
 	r := newRun()
 	a := oneSpan(map[string]any{"x": strings.Repeat("one ", 100)})
@@ -213,7 +169,8 @@ func TestBytesThatAreNoPayloadAreRefused(t *testing.T) {
 		_, err := once.NewDecoder().Traces(b)
 		require.ErrorIs(t, err, once.ErrPayload, name)
 	}
-	require.ErrorIs(t, once.NewDecoder().Texts([]byte{0x14}), once.ErrPayload)
-	_, err := once.NewDecoder().Logs([]byte{0x12, 0xff, 0xff})
+	_, err := once.NewDecoder().Traces([]byte{0x14})
+	require.ErrorIs(t, err, once.ErrPayload)
+	_, err = once.NewDecoder().Logs([]byte{0x12, 0xff, 0xff})
 	require.ErrorIs(t, err, once.ErrPayload)
 }

@@ -27,10 +27,7 @@
 // of a table before are never mistaken for those of the next.
 //
 // To read a run, one [Decoder] is given its payloads in the order in which they
-// were encoded. Where that order is not certain, give all of them to
-// [Decoder.Texts] first; then any order will do. When the spans of a payload
-// shall go but later payloads may need its texts, [AppendTexts] makes a payload
-// of the texts alone.
+// were encoded.
 //
 // Nothing unredacted is in a payload. Payloads do not say by which policy they
 // were redacted: after a change of the policy, scrub what was decoded once more.
@@ -45,7 +42,7 @@
 //
 // # Payload
 //
-//	head    1 byte    bits 0-1  what follows: 0 nothing, 1 spans, 2 log records
+//	head    1 byte    bits 0-1  what follows: 1 spans, 2 log records
 //	                  bit 2     texts come before it
 //	                  bits 4-7  version, 1
 //	 ┌ table   8 bytes   random number of the table, little endian

@@ -3,8 +3,6 @@ package once_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/tapedeck/tapedeck/internal/once"
 )
 
@@ -12,17 +10,12 @@ func FuzzDecode(f *testing.F) {
 	_, payloads := conversation(f)
 	for _, p := range payloads {
 		f.Add(p)
-		only, err := once.AppendTexts(nil, p)
-		require.NoError(f, err)
-		f.Add(only)
 	}
 	f.Add([]byte{0x12})
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		d := once.NewDecoder()
-		_ = d.Texts(b)
 		_, _ = d.Traces(b)
 		_, _ = d.Logs(b)
-		_, _ = once.AppendTexts(nil, b)
 	})
 }
 

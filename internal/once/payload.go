@@ -12,7 +12,6 @@ var ErrPayload = errors.New("not a payload")
 // Head of a payload.
 const (
 	holdsMask    = 0x03
-	holdsNothing = 0x00
 	holdsSpans   = 0x01
 	holdsRecords = 0x02
 	hasTexts     = 0x04
@@ -30,15 +29,13 @@ type payload struct {
 	first uint64
 	texts []byte
 	body  []byte
-	// toTexts is the length of the part that ends with the texts.
-	toTexts int
 }
 
 func parse(b []byte) (payload, error) {
 	if len(b) == 0 || b[0]&versionMask != version || b[0]&holdsMask == holdsMask {
 		return payload{}, fmt.Errorf("%w: its head is unknown", ErrPayload)
 	}
-	p := payload{head: b[0], body: b[1:], toTexts: 1}
+	p := payload{head: b[0], body: b[1:]}
 	if p.head&hasTexts == 0 {
 		return p, nil
 	}
@@ -63,22 +60,8 @@ func parse(b []byte) (payload, error) {
 		}
 		p.texts, p.body = rest[:n], rest[n:]
 	}
-	p.toTexts = len(b) - len(p.body)
 	return p, nil
 }
 
 // IsLogs reports whether a payload holds log records.
 func IsLogs(payload []byte) bool { return len(payload) > 0 && payload[0]&holdsMask == holdsRecords }
-
-// AppendTexts appends to dst a payload with the texts of another and nothing
-// else. It appends nothing if there are none.
-func AppendTexts(dst, from []byte) ([]byte, error) {
-	p, err := parse(from)
-	if err != nil || len(p.texts) == 0 {
-		return dst, err
-	}
-	at := len(dst)
-	dst = append(dst, from[:p.toTexts]...)
-	dst[at] = p.head &^ holdsMask
-	return dst, nil
-}
