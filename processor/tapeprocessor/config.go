@@ -8,7 +8,6 @@ import (
 
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"go.opentelemetry.io/collector/component"
-	"go.uber.org/zap"
 
 	"github.com/tapedeck/tapedeck/internal/recorder"
 	"github.com/tapedeck/tapedeck/internal/recorder/condition"
@@ -62,7 +61,7 @@ type KeepConfig struct {
 	// Conditions are OTTL conditions over spans, with paths such as
 	// span.attributes["x"] and resource.attributes["y"]. A run is kept when one of
 	// them holds for one of its redacted spans.
-	Conditions []string `mapstructure:"conditions"`
+	Conditions []Condition `mapstructure:"conditions"`
 	// ErrorMode says what a condition that fails for a span means: ignore (logged)
 	// and silent, that it does not hold; propagate, that the run is kept.
 	ErrorMode ottl.ErrorMode `mapstructure:"error_mode"`
@@ -151,17 +150,25 @@ func (c *KeepConfig) Validate() error {
 			errs = append(errs, fmt.Errorf("last_success_per: %q is none of %q", name, recorder.LastSuccessMembers))
 		}
 	}
-	if _, err := c.conditions(component.TelemetrySettings{Logger: zap.NewNop()}); err != nil {
-		errs = append(errs, err)
-	}
+	// The conditions validate themselves, each with its place in the list.
 	return errors.Join(errs...)
 }
+
+// Condition is an OTTL condition over a span.
+type Condition string
+
+// Validate quotes a condition that cannot be compiled.
+func (c Condition) Validate() error { return condition.Check(string(c)) }
 
 func (c *KeepConfig) conditions(set component.TelemetrySettings) (*condition.Conditions, error) {
 	if len(c.Conditions) == 0 {
 		return nil, nil
 	}
-	return condition.New(c.Conditions, c.ErrorMode, set)
+	texts := make([]string, 0, len(c.Conditions))
+	for _, text := range c.Conditions {
+		texts = append(texts, string(text))
+	}
+	return condition.New(texts, c.ErrorMode, set)
 }
 
 // minSpool is the least that a spool can hold, and minRun a run: less cuts every run
@@ -185,6 +192,13 @@ func (c *SpoolConfig) Validate() error {
 	atLeast("segment_bytes", c.SegmentBytes, minRun)
 	atLeast("cache_bytes", c.CacheBytes, 0)
 	atLeast("sync_interval", int64(c.SyncInterval), 0)
+	within := func(name string, value int64) {
+		if c.MaxBytes >= minSpool && value > c.MaxBytes {
+			errs = append(errs, fmt.Errorf("%s is %d, more than the %d of max_bytes: lower it, or raise max_bytes", name, value, c.MaxBytes))
+		}
+	}
+	within("max_run_bytes", c.MaxRunBytes)
+	within("segment_bytes", c.SegmentBytes)
 	return errors.Join(errs...)
 }
 

@@ -29,7 +29,7 @@ func TestLoadConfig(t *testing.T) {
 	full.Keep.Outcomes = []tape.Outcome{tape.OutcomeFailed}
 	full.Keep.SuccessRatio = 0.25
 	full.Keep.LastSuccessPer = []string{"service", "agent"}
-	full.Keep.Conditions = []string{`span.attributes["cost"] > 10`}
+	full.Keep.Conditions = []Condition{`span.attributes["cost"] > 10`}
 	full.Keep.ErrorMode = ottl.SilentError
 	full.Spool = SpoolConfig{
 		Directory: "/var/lib/otelcol-tape/spool", MaxBytes: 1 << 30, MaxRunBytes: 1 << 20, MaxRunSpans: 1000,
@@ -55,8 +55,13 @@ func TestLoadConfig(t *testing.T) {
 			"segment_bytes must be at least", "sync_interval must be at least", "cache_bytes must be at least",
 			"max_request_bytes must not be negative", "decided_runs must be positive", "offload::threshold must not be negative",
 		}},
+		"spool_too_small": {errs: []string{
+			"spool: max_run_bytes is 1048577, more than the 1048576 of max_bytes: lower it, or raise max_bytes",
+			"segment_bytes is 2097152, more than the 1048576 of max_bytes",
+		}},
 		"keep": {errs: []string{
-			`outcomes: "broken"`, "success_ratio must be between 0 and 1", `last_success_per: "trace"`, `span.nonsense`,
+			`outcomes: "broken"`, "success_ratio must be between 0 and 1", `last_success_per: "trace"`,
+			"keep::conditions::1: \"span.nonsense == 1\": ", "keep::conditions::3: \"span.name ==\": ",
 		}},
 		"no_lookback": {errs: []string{"keep::last_success_per needs a lookback"}},
 		"redaction":   {errs: []string{"redaction"}},

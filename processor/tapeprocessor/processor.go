@@ -100,7 +100,7 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 	}
 	conditions, err := p.cfg.Keep.conditions(p.set.TelemetrySettings)
 	if err != nil {
-		return fmt.Errorf("keep: %w", err)
+		return fmt.Errorf("keep::%w", err)
 	}
 	if conditions != nil {
 		deps.Conditions = conditions
@@ -168,14 +168,21 @@ func (p *tapeProcessor) loop(ctx context.Context) {
 // runs tells the extension, and through it the API, of runs in the spool.
 type runs struct{ *recorder.Recorder }
 
-func (r runs) Pending(traceID string) bool {
+func (r runs) Pending(ctx context.Context, tenant, traceID string) bool {
 	id, err := parseTraceID(traceID)
-	return err == nil && r.Recorder.Pending(id)
+	if err != nil || !r.Recorder.Pending(id) {
+		return false
+	}
+	of, err := r.Of(ctx, tenant, id)
+	return err == nil && of
 }
 
-func (r runs) Keep(ctx context.Context, traceID string) (tapestore.Kept, error) {
+func (r runs) Keep(ctx context.Context, tenant, traceID string) (tapestore.Kept, error) {
 	id, err := parseTraceID(traceID)
 	if err != nil {
+		return tapestore.NotThere, err
+	}
+	if of, err := r.Of(ctx, tenant, id); err != nil || !of {
 		return tapestore.NotThere, err
 	}
 	answer, err := r.Recorder.Keep(ctx, id)

@@ -49,9 +49,11 @@ func TestAnyConditionOnAnySpanIsEnough(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeCompiledIsQuoted(t *testing.T) {
-	for _, bad := range []string{`span.name ==`, `span.nonsense == 1`, `Unknown(span.name)`} {
-		_, err := condition.New([]string{bad}, ottl.IgnoreError, componenttest.NewNopTelemetrySettings())
-		require.ErrorContains(t, err, bad)
-	}
+func TestWhatCannotBeCompiledIsNamedAndQuoted(t *testing.T) {
+	_, err := condition.New([]string{`span.name == "a"`, `span.name ==`, `span.nonsense == 1`, `Unknown(span.name)`},
+		ottl.IgnoreError, componenttest.NewNopTelemetrySettings())
+	require.ErrorContains(t, err, `conditions::1: "span.name ==": `)
+	require.ErrorContains(t, err, `conditions::2: "span.nonsense == 1": `)
+	require.ErrorContains(t, err, `conditions::3: "Unknown(span.name)": `)
+	require.NotContains(t, err.Error(), "conditions::0")
 }
