@@ -101,6 +101,11 @@
 //	4 segments  next number uint64, then the number of each that is held, or
 //	            zero if they are more than 8192
 //
+// An unmark also stands in place of a mark, of the same size and filled with the
+// same id over and over: where there is no room for another entry, the mark that
+// holds is written over, as "tDed" is over a record. What it replaced, which stands
+// before it, does not hold again: the unmark is read after it.
+//
 // A cell is 64 bytes of a segment. A record is named by the cell in which it
 // begins, as no two begin in one. Cells ascend and are written as the unsigned
 // varint distance to the one before. A marks file that has doubled is replaced
