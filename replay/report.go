@@ -33,6 +33,8 @@ type Report struct {
 	Unconsumed []Unconsumed `json:"unconsumed,omitempty"`
 	// Overridden are the answers that were replaced, the first 100.
 	Overridden []Overridden `json:"overridden,omitempty"`
+	// CannotSee is what the tape does not record and the replay says nothing about.
+	CannotSee []string `json:"cannot_see"`
 }
 
 // TapeInfo names the tape.
@@ -149,6 +151,7 @@ func (s *Session) Report() *Report {
 		EventsLeftOut: s.log.leftOut,
 		Unconsumed:    s.unconsumedLocked(),
 		Overridden:    append([]Overridden(nil), s.overridden...),
+		CannotSee:     blindSpots(s.tape),
 	}
 	if m := s.tape.Manifest; m != nil {
 		r.Tape.ID, r.Tape.Outcome, r.Tape.CodeVersion = m.TraceID, m.Outcome, m.CodeVersion
@@ -239,6 +242,7 @@ func (r *Report) Text() string {
 	if more := st.Unconsumed - len(r.Unconsumed); more > 0 {
 		fmt.Fprintf(&b, "  and %d more not asked for\n", more)
 	}
+	fmt.Fprintf(&b, "  cannot see: %s\n", strings.Join(r.CannotSee, ", "))
 	return b.String()
 }
 
