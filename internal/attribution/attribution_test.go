@@ -103,13 +103,6 @@ func TestToolsAndSchemasOfTheTime(t *testing.T) {
 	}
 }
 
-func TestARecordedSchemaReachesForNothing(t *testing.T) {
-	s := compile([]byte(`{"$ref":"file:///etc/passwd"}`))
-	assert.Nil(t, s)
-	assert.Empty(t, s.check([]byte(`{}`)))
-	assert.Nil(t, compile([]byte(`{"type":`)))
-}
-
 // Each class of the table is one the format knows, and each of the format's
 // classes can be found.
 func TestTheTableIsWhole(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tapedeck/tapedeck/internal/toolschema"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -19,7 +20,7 @@ type examination struct {
 	tools, goodTools map[string]*tape.Tool
 	// well holds the tools of which a call went well, anywhere in the run.
 	well    map[string]bool
-	schemas map[*tape.Tool]*schema
+	schemas map[*tape.Tool]*toolschema.Schema
 	// writes are the writes before the record at hand, by key.
 	writes map[string]write
 }
@@ -32,7 +33,7 @@ type write struct {
 
 func newExamination(a *Attributor, t *tape.Tape, good *Good) *examination {
 	e := &examination{
-		Attributor: a, t: t, tools: toolsOf(t), well: map[string]bool{}, schemas: map[*tape.Tool]*schema{},
+		Attributor: a, t: t, tools: toolsOf(t), well: map[string]bool{}, schemas: map[*tape.Tool]*toolschema.Schema{},
 		writes: map[string]write{}, goodTools: good.toolsByName(),
 	}
 	for i := range t.Records {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tapedeck/tapedeck/internal/toolschema"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -40,10 +41,11 @@ func (e *examination) fault(rec *tape.Record, tool *tape.Tool) string {
 func (e *examination) check(tool *tape.Tool, args []byte) string {
 	s, known := e.schemas[tool]
 	if !known {
-		s = compile(tool.Schema)
+		// One that cannot be compiled finds no fault.
+		s, _ = toolschema.Compile(tool.Schema)
 		e.schemas[tool] = s
 	}
-	return s.check(args)
+	return s.Fault(args)
 }
 
 // changed: the schema of the failing tool is not that of the good run.
