@@ -10,7 +10,7 @@ import (
 
 // Config is what a user may tell a translation: which attributes fill the
 // record members that no dialect has of its own, which tools write, and which
-// results are failures. [DefaultConfig] is what holds without one. The
+// results and scores are failures. [DefaultConfig] is what holds without one. The
 // mapstructure names are those of the collector's configuration.
 type Config struct {
 	// Caller are the members of caller_context, such as "user", each with its
@@ -35,6 +35,9 @@ type Config struct {
 	// all tools, of those that the variable of this name lists. An empty list
 	// switches them off.
 	InBandSigns []string `mapstructure:"in_band_signs"`
+	// EvaluationScores are rules by which the score of an evaluation shows that a run
+	// failed, beside its label; the first that fits the name counts.
+	EvaluationScores []ScoreRule `mapstructure:"evaluation_scores"`
 	// TenantAttribute is the resource attribute that names the tenant of a run.
 	TenantAttribute string `mapstructure:"tenant_attribute"`
 }
@@ -121,6 +124,11 @@ func (c *Config) Validate() error {
 	for i := range c.InBand {
 		if err := c.InBand[i].Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("in_band[%d]: %w", i, err))
+		}
+	}
+	for i := range c.EvaluationScores {
+		if err := c.EvaluationScores[i].Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("evaluation_scores[%d]: %w", i, err))
 		}
 	}
 	for i, sign := range c.InBandSigns {

@@ -53,11 +53,16 @@ func TestConfigIsReadFromSettings(t *testing.T) {
 		"tools":            map[string]any{"read_only": []any{"get_*"}, "side_effect": []any{"book_*"}},
 		"tenant_attribute": "tenant",
 		"in_band":          []any{map[string]any{"tool": "shell", "member": "exit_code", "not_equals": "0"}},
+		"evaluation_scores": []any{
+			map[string]any{"evaluation": "faithfulness", "below": 0.7}, map[string]any{"above": 2},
+		},
 	}).Unmarshal(c))
 	require.NoError(t, c.Validate())
 	assert.Equal(t, []string{"who"}, c.Caller["user"])
 	assert.Equal(t, ToolPatterns{ReadOnly: []string{"get_*"}, SideEffect: []string{"book_*"}}, c.Tools)
 	assert.Equal(t, []InBandRule{{Tool: "shell", Member: "exit_code", NotEquals: text("0")}}, c.InBand)
+	below, above := 0.7, 2.0
+	assert.Equal(t, []ScoreRule{{Evaluation: "faithfulness", Below: &below}, {Above: &above}}, c.EvaluationScores)
 	assert.Equal(t, DefaultConfig().ApprovalID, c.ApprovalID, "what is not set keeps its default")
 	assert.Equal(t, InBandSigns, c.InBandSigns)
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{"in_band_signs": []any{}}).Unmarshal(c))

@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -234,6 +236,55 @@ func TestAFailedEvaluationThatComesLateGetsTheWholeRun(t *testing.T) {
 	assert.Equal(t, tape.TriggerLateFailure, row.Trigger)
 	assert.Contains(t, row.FailureReason, "Relevance")
 	f.balanced()
+}
+
+// A score is a failure where a rule says so, of a span or of a log record.
+func TestAFailedScoreThatComesLateGetsTheWholeRun(t *testing.T) {
+	below := 0.7
+	cfg := dialect.DefaultConfig()
+	cfg.EvaluationScores = []dialect.ScoreRule{{Evaluation: "faithfulness", Below: &below}}
+	score := func(m pcommon.Map, score float64) {
+		m.PutStr("gen_ai.evaluation.name", "faithfulness")
+		m.PutDouble("gen_ai.evaluation.score.value", score)
+	}
+	for name, late := range map[string]func(*fixture, float64){
+		"event of a span": func(f *fixture, value float64) {
+			f.add(span(1, 9, 1, func(s ptrace.Span) {
+				e := s.Events().AppendEmpty()
+				e.SetName("gen_ai.evaluation.result")
+				score(e.Attributes(), value)
+			}))
+		},
+		"log record": func(f *fixture, value float64) {
+			ld := plog.NewLogs()
+			rec := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+			rec.SetTraceID(pcommon.TraceID{15: 1})
+			rec.SetTimestamp(pcommon.NewTimestampFromTime(f.time()) + pcommon.Timestamp(10*value))
+			rec.SetEventName("gen_ai.evaluation.result")
+			score(rec.Attributes(), value)
+			require.NoError(f.t, f.AddLogs(context.Background(), ld))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			deps := f.deps
+			deps.Translation = dialect.Options{Config: cfg}
+			f.open(f.cfg, deps)
+			f.goodRun(1)
+			f.out()
+			f.pass(20 * time.Minute)
+			late(f, 0.9)
+			assert.Empty(t, f.out(), "good enough")
+			late(f, 0.4)
+			spans := f.out()
+			require.GreaterOrEqual(t, len(spans), 2, "with what came before")
+			row := only1(t, spans)
+			assert.Equal(t, tape.OutcomeFailed, row.Outcome)
+			assert.Equal(t, tape.TriggerLateFailure, row.Trigger)
+			assert.Equal(t, "evaluation faithfulness: 0.4 is below 0.7", row.FailureReason)
+			f.balanced()
+		})
+	}
 }
 
 // The model is told a schema in each run; the one that fails has another.

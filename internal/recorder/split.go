@@ -62,7 +62,7 @@ func (p *piece) look(rules *dialect.Config) signs {
 			for _, sl := range rl.ScopeLogs().All() {
 				for _, rec := range sl.LogRecords().All() {
 					kind, failed := rules.LogKind(rl.Resource(), sl.Scope(), rec)
-					seen.add(signs{isCall(kind), failed || dialect.LogEvaluationFailed(rec)})
+					seen.add(signs{isCall(kind), failed || rules.LogEvaluationFailed(rec)})
 				}
 			}
 		}
@@ -71,7 +71,7 @@ func (p *piece) look(rules *dialect.Config) signs {
 			seen.add(signs{
 				calls: isCall(dialect.KindOf(rs.Resource(), ss.Scope(), span)),
 				failed: span.Status().Code() == ptrace.StatusCodeError || rules.Failed(rs.Resource(), ss.Scope(), span) ||
-					dialect.EvaluationFailed(span),
+					rules.EvaluationFailed(span),
 			})
 		})
 	}
