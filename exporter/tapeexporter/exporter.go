@@ -8,6 +8,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/exporter/tapeexporter/internal/metadata"
 	"github.com/tapedeck/tapedeck/extension/tapestore"
+	"github.com/tapedeck/tapedeck/internal/dialect"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
 	"github.com/tapedeck/tapedeck/internal/store"
@@ -15,7 +16,6 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -29,6 +29,8 @@ type tapeExporter struct {
 	archive   *archive.Archive
 	server    *apiServer
 	waiting   *waiting
+	// translation tells the tenants apart, once the exporter has started.
+	translation dialect.Options
 }
 
 func newExporter(set exporter.Settings, cfg *Config) (*tapeExporter, error) {
@@ -59,9 +61,10 @@ func (e *tapeExporter) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return err
 	}
+	e.translation = ext.Translation()
 	e.archive = archive.New(ext.Store(), archive.Options{
 		Class:       ext.Class,
-		Translation: ext.Translation(),
+		Translation: e.translation,
 		Scrubber:    scrub.New(redact.Default()),
 		Permanent:   consumererror.IsPermanent,
 	})
@@ -88,18 +91,18 @@ func (e *tapeExporter) shutdown(ctx context.Context) error {
 func (e *tapeExporter) push(ctx context.Context, td ptrace.Traces) error {
 	total := td.SpanCount()
 	// Write takes the request apart.
-	ids := runsOf(td)
+	runs := e.runsOf(td)
 	result := e.archive.Write(ctx, td)
 	if result.Err != nil {
-		failed := runsOf(result.Failed)
+		failed := e.runsOf(result.Failed)
 		e.waiting.fail(failed)
-		again := make(map[pcommon.TraceID]bool, len(failed))
-		for _, id := range failed {
-			again[id] = true
+		again := make(map[runKey]bool, len(failed))
+		for _, run := range failed {
+			again[run] = true
 		}
-		ids = slices.DeleteFunc(ids, func(id pcommon.TraceID) bool { return again[id] })
+		runs = slices.DeleteFunc(runs, func(run runKey) bool { return again[run] })
 	}
-	e.waiting.done(ids)
+	e.waiting.done(runs)
 	e.count(ctx, &result)
 	refused := result.RefusedSpans()
 	if refused > 0 && refused == total {
@@ -114,6 +117,8 @@ func (e *tapeExporter) push(ctx context.Context, td ptrace.Traces) error {
 	}
 	return nil
 }
+
+func (e *tapeExporter) runsOf(td ptrace.Traces) []runKey { return runsOf(td, e.translation.Tenant) }
 
 func (e *tapeExporter) count(ctx context.Context, result *archive.Result) {
 	e.telemetry.TapeExporterFragments.Add(ctx, int64(result.Fragments))

@@ -273,9 +273,9 @@ func TestTheAuditNamesTheSubject(t *testing.T) {
 // openRun is a source with one run that is open.
 type openRun string
 
-func (r openRun) Pending(id string) bool { return id == string(r) }
+func (r openRun) Pending(_ context.Context, _, id string) bool { return id == string(r) }
 
-func (r openRun) Keep(_ context.Context, id string) (tapestore.Kept, error) {
+func (r openRun) Keep(_ context.Context, _, id string) (tapestore.Kept, error) {
 	if id == string(r) {
 		return tapestore.KeptOnceDecided, nil
 	}

@@ -39,14 +39,14 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 	if err != nil {
 		return nil, err
 	}
-	return &stoppable{Traces: traces, waiting: e.waiting}, nil
+	return &stoppable{Traces: traces, exporter: e}, nil
 }
 
 // stoppable can be shut down twice; what exporterhelper makes panics then. It notes
 // what goes into the queue.
 type stoppable struct {
 	exporter.Traces
-	waiting *waiting
+	exporter *tapeExporter
 
 	once sync.Once
 	err  error
@@ -54,12 +54,12 @@ type stoppable struct {
 
 // ConsumeTraces implements consumer.Traces.
 func (s *stoppable) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
-	ids := runsOf(td)
-	s.waiting.add(ids)
+	runs := s.exporter.runsOf(td)
+	s.exporter.waiting.add(runs)
 	err := s.Traces.ConsumeTraces(ctx, td)
 	if err != nil {
 		// Whoever sent it has it still.
-		s.waiting.done(ids)
+		s.exporter.waiting.done(runs)
 	}
 	return err
 }

@@ -36,11 +36,13 @@ func serveAPI(
 	cfg *confighttp.ServerConfig,
 	maxRequests int,
 	ext tapestore.Extension,
-	waiting func(traceID string) bool,
+	waiting func(tenant, traceID string) bool,
 ) (*apiServer, error) {
 	handler := api.New(ext.Store(), api.Options{
-		Refuse:      guard(cfg.NetAddr.Endpoint),
-		Pending:     func(id string) bool { return ext.Pending(id) || waiting(id) },
+		Refuse: guard(cfg.NetAddr.Endpoint),
+		Pending: func(ctx context.Context, tenant, id string) bool {
+			return waiting(tenant, id) || ext.Pending(ctx, tenant, id)
+		},
 		Keep:        keeper(ext),
 		Translation: ext.Translation(),
 		MaxRequests: maxRequests,
@@ -71,9 +73,9 @@ func serveAPI(
 }
 
 // keeper is how the API asks for runs that are not in the store.
-func keeper(ext tapestore.Extension) func(context.Context, string) (api.Kept, error) {
-	return func(ctx context.Context, traceID string) (api.Kept, error) {
-		kept, err := ext.Keep(ctx, traceID)
+func keeper(ext tapestore.Extension) func(context.Context, string, string) (api.Kept, error) {
+	return func(ctx context.Context, tenant, traceID string) (api.Kept, error) {
+		kept, err := ext.Keep(ctx, tenant, traceID)
 		switch kept {
 		case tapestore.KeptNow:
 			return api.KeptNow, err

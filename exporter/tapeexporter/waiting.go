@@ -20,27 +20,33 @@ type waiting struct {
 
 	mu sync.Mutex
 	// failed is when a run failed first, zero for those that did not.
-	failed map[pcommon.TraceID]time.Time
+	failed map[runKey]time.Time
 	swept  time.Time
 }
 
+// runKey tells the runs of tenants apart: one must not learn of those of another.
+type runKey struct {
+	tenant string
+	id     pcommon.TraceID
+}
+
 func newWaiting(giveUp time.Duration, now func() time.Time) *waiting {
-	return &waiting{giveUp: giveUp, now: now, failed: map[pcommon.TraceID]time.Time{}, swept: now()}
+	return &waiting{giveUp: giveUp, now: now, failed: map[runKey]time.Time{}, swept: now()}
 }
 
 // add says that runs were taken in.
-func (w *waiting) add(ids []pcommon.TraceID) {
+func (w *waiting) add(runs []runKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range ids {
-		if _, ok := w.failed[id]; !ok {
-			w.failed[id] = time.Time{}
+	for _, run := range runs {
+		if _, ok := w.failed[run]; !ok {
+			w.failed[run] = time.Time{}
 		}
 	}
 	if w.giveUp > 0 && w.now().Sub(w.swept) > w.giveUp {
-		for id, since := range w.failed {
+		for run, since := range w.failed {
 			if w.over(since) {
-				delete(w.failed, id)
+				delete(w.failed, run)
 			}
 		}
 		w.swept = w.now()
@@ -48,27 +54,27 @@ func (w *waiting) add(ids []pcommon.TraceID) {
 }
 
 // done says that runs are stored, or never will be.
-func (w *waiting) done(ids []pcommon.TraceID) {
+func (w *waiting) done(runs []runKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range ids {
-		delete(w.failed, id)
+	for _, run := range runs {
+		delete(w.failed, run)
 	}
 }
 
 // fail says that runs are to be tried again.
-func (w *waiting) fail(ids []pcommon.TraceID) {
+func (w *waiting) fail(runs []runKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range ids {
-		if w.failed[id].IsZero() {
-			w.failed[id] = w.now()
+	for _, run := range runs {
+		if w.failed[run].IsZero() {
+			w.failed[run] = w.now()
 		}
 	}
 }
 
-// has reports whether a run is on its way.
-func (w *waiting) has(traceID string) bool {
+// has reports whether a run of the tenant is on its way.
+func (w *waiting) has(tenant, traceID string) bool {
 	var id pcommon.TraceID
 	raw, err := hex.DecodeString(traceID)
 	if err != nil || copy(id[:], raw) != len(id) || len(raw) != len(id) {
@@ -76,7 +82,7 @@ func (w *waiting) has(traceID string) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	since, ok := w.failed[id]
+	since, ok := w.failed[runKey{tenant, id}]
 	return ok && !w.over(since)
 }
 
@@ -86,16 +92,17 @@ func (w *waiting) over(since time.Time) bool {
 
 // runsOf lists the runs of a request. Spans of one run mostly follow one another, and
 // are then listed once.
-func runsOf(td ptrace.Traces) []pcommon.TraceID {
-	var ids []pcommon.TraceID
+func runsOf(td ptrace.Traces, tenantOf func(pcommon.Resource) string) []runKey {
+	var runs []runKey
 	for _, rs := range td.ResourceSpans().All() {
+		tenant := tenantOf(rs.Resource())
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
-				if id := span.TraceID(); len(ids) == 0 || id != ids[len(ids)-1] {
-					ids = append(ids, id)
+				if run := (runKey{tenant, span.TraceID()}); len(runs) == 0 || run != runs[len(runs)-1] {
+					runs = append(runs, run)
 				}
 			}
 		}
 	}
-	return ids
+	return runs
 }

@@ -49,21 +49,22 @@ func TestARunInTheQueueIsPending(t *testing.T) {
 func TestWhatIsWaiting(t *testing.T) {
 	now := noon
 	w := newWaiting(time.Minute, func() time.Time { return now })
-	one, two := pcommon.TraceID{1}, pcommon.TraceID{2}
-	assert.False(t, w.has(one.String()))
-	w.add([]pcommon.TraceID{one, two})
-	w.done([]pcommon.TraceID{two})
-	assert.True(t, w.has(one.String()))
-	assert.False(t, w.has(two.String()))
-	for _, bad := range []string{"", "xyz", one.String()[2:], one.String() + "00"} {
-		assert.False(t, w.has(bad))
+	one, two := runKey{"", pcommon.TraceID{1}}, runKey{"", pcommon.TraceID{2}}
+	assert.False(t, w.has("", one.id.String()))
+	w.add([]runKey{one, two})
+	w.done([]runKey{two})
+	assert.True(t, w.has("", one.id.String()))
+	assert.False(t, w.has("", two.id.String()))
+	for _, bad := range []string{"", "xyz", one.id.String()[2:], one.id.String() + "00"} {
+		assert.False(t, w.has("", bad))
 	}
+	assert.False(t, w.has("blue", one.id.String()), "it is another tenant's")
 	now = now.Add(time.Hour)
-	assert.True(t, w.has(one.String()), "it was not tried yet, however long that takes")
-	w.fail([]pcommon.TraceID{one})
-	assert.True(t, w.has(one.String()))
+	assert.True(t, w.has("", one.id.String()), "it was not tried yet, however long that takes")
+	w.fail([]runKey{one})
+	assert.True(t, w.has("", one.id.String()))
 	now = now.Add(time.Minute + 1)
-	assert.False(t, w.has(one.String()), "it is no longer tried")
-	w.add([]pcommon.TraceID{two})
+	assert.False(t, w.has("", one.id.String()), "it is no longer tried")
+	w.add([]runKey{two})
 	assert.Len(t, w.failed, 1, "what was given up takes no memory")
 }

@@ -113,40 +113,40 @@ func TestClasses(t *testing.T) {
 
 func TestPending(t *testing.T) {
 	e, _, _ := start(t, t.TempDir())
-	assert.False(t, e.Pending(traceID))
+	assert.False(t, e.Pending(t.Context(), "", traceID))
 	one := e.RegisterRuns(pendingRuns(func(id string) bool { return id == traceID }))
 	two := e.RegisterRuns(pendingRuns(func(id string) bool { return strings.HasPrefix(id, "ff") }))
-	assert.True(t, e.Pending(traceID))
-	assert.True(t, e.Pending("ff"))
+	assert.True(t, e.Pending(t.Context(), "", traceID))
+	assert.True(t, e.Pending(t.Context(), "", "ff"))
 	one()
 	one()
-	assert.False(t, e.Pending(traceID))
-	assert.True(t, e.Pending("ff"))
+	assert.False(t, e.Pending(t.Context(), "", traceID))
+	assert.True(t, e.Pending(t.Context(), "", "ff"))
 	two()
-	assert.False(t, e.Pending("ff"))
+	assert.False(t, e.Pending(t.Context(), "", "ff"))
 
 	// A source may leave while it is asked.
 	var leave func()
 	leave = e.RegisterRuns(pendingRuns(func(string) bool { leave(); return true }))
-	assert.True(t, e.Pending(traceID))
-	assert.False(t, e.Pending(traceID))
+	assert.True(t, e.Pending(t.Context(), "", traceID))
+	assert.False(t, e.Pending(t.Context(), "", traceID))
 }
 
 // pendingRuns keeps nothing.
 type pendingRuns func(traceID string) bool
 
-func (f pendingRuns) Pending(traceID string) bool { return f(traceID) }
+func (f pendingRuns) Pending(_ context.Context, _, traceID string) bool { return f(traceID) }
 
-func (pendingRuns) Keep(context.Context, string) (Kept, error) { return NotThere, nil }
+func (pendingRuns) Keep(context.Context, string, string) (Kept, error) { return NotThere, nil }
 
 type keptRuns struct {
 	kept Kept
 	err  error
 }
 
-func (keptRuns) Pending(string) bool { return false }
+func (keptRuns) Pending(context.Context, string, string) bool { return false }
 
-func (k keptRuns) Keep(context.Context, string) (Kept, error) { return k.kept, k.err }
+func (k keptRuns) Keep(context.Context, string, string) (Kept, error) { return k.kept, k.err }
 
 func TestTheBestAnswerOfAllSourcesCounts(t *testing.T) {
 	away := errors.New("away")
@@ -167,7 +167,7 @@ func TestTheBestAnswerOfAllSourcesCounts(t *testing.T) {
 			for _, s := range c.sources {
 				r.RegisterRuns(s)
 			}
-			got, err := r.Keep(context.Background(), traceID)
+			got, err := r.Keep(context.Background(), "", traceID)
 			assert.Equal(t, c.want, got)
 			require.ErrorIs(t, err, c.err)
 		})

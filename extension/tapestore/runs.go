@@ -10,14 +10,15 @@ import (
 
 // Runs is a source of runs that are not in the store, or not all of them: a
 // processor with its spool. It is asked with trace ids of 32 lower-case hex digits,
-// from any goroutine.
+// from any goroutine, and for a tenant, "" for runs of none: a run that has nothing
+// of that tenant's is not there for whoever asks.
 type Runs interface {
 	// Pending reports whether a run is still open.
-	Pending(traceID string) bool
+	Pending(ctx context.Context, tenant, traceID string) bool
 	// Keep sees to it that what the source has of a run is kept whole, whatever its
 	// outcome; what it gave away before is for whoever asks to keep. An error means
 	// that it could not be stored now.
-	Keep(ctx context.Context, traceID string) (Kept, error)
+	Keep(ctx context.Context, tenant, traceID string) (Kept, error)
 }
 
 // Kept is what became of a wish to keep a run.
@@ -66,17 +67,17 @@ func (r *Registry) asked() []Runs {
 }
 
 // Pending asks all sources whether a run is still open.
-func (r *Registry) Pending(traceID string) bool {
-	return slices.ContainsFunc(r.asked(), func(s Runs) bool { return s.Pending(traceID) })
+func (r *Registry) Pending(ctx context.Context, tenant, traceID string) bool {
+	return slices.ContainsFunc(r.asked(), func(s Runs) bool { return s.Pending(ctx, tenant, traceID) })
 }
 
 // Keep asks all sources to keep a run, because several may have a part of it. The
 // answer is the best of them; an error is one only where none has kept it.
-func (r *Registry) Keep(ctx context.Context, traceID string) (Kept, error) {
+func (r *Registry) Keep(ctx context.Context, tenant, traceID string) (Kept, error) {
 	best := NotThere
 	var failed error
 	for _, s := range r.asked() {
-		kept, err := s.Keep(ctx, traceID)
+		kept, err := s.Keep(ctx, tenant, traceID)
 		best, failed = max(best, kept), errors.Join(failed, err)
 	}
 	if best != NotThere {

@@ -33,11 +33,12 @@ type Options struct {
 	// Refuse says why a request must not be answered, "" when it may; nil refuses
 	// none.
 	Refuse func(*http.Request) string
-	// Pending reports whether a run is still open; nil means none ever is.
-	Pending func(traceID string) bool
-	// Keep keeps a run that is not in the store yet, "" when it is not known
-	// there; nil means none ever is.
-	Keep func(ctx context.Context, traceID string) (Kept, error)
+	// Pending reports whether a run of the tenant, "" for runs of none, is still
+	// open; nil means none ever is.
+	Pending func(ctx context.Context, tenant, traceID string) bool
+	// Keep keeps a run of the tenant that is not in the store yet, "" when it is not
+	// known there; nil means none ever is.
+	Keep func(ctx context.Context, tenant, traceID string) (Kept, error)
 	// Logger gets the audit lines and the reasons of failures; nil is silence.
 	Logger *zap.Logger
 	// Subject names who sent the request, for the audit line; nil names nobody.
@@ -64,10 +65,10 @@ type server struct {
 // New makes the handler.
 func New(st *store.Store, opts Options) http.Handler {
 	if opts.Pending == nil {
-		opts.Pending = func(string) bool { return false }
+		opts.Pending = func(context.Context, string, string) bool { return false }
 	}
 	if opts.Keep == nil {
-		opts.Keep = func(context.Context, string) (Kept, error) { return "", nil }
+		opts.Keep = func(context.Context, string, string) (Kept, error) { return "", nil }
 	}
 	if opts.Refuse == nil {
 		opts.Refuse = func(*http.Request) string { return "" }

@@ -42,8 +42,10 @@ type fixture struct {
 	handler http.Handler
 	logs    *observer.ObservedLogs
 	seen    []string
+	// keep is what the spool answers to those who ask for the runs of tenant.
 	keep    map[string]api.Kept
 	keepErr error
+	tenant  string
 }
 
 // newFixture has one kept run, one summarised, one pending, and one whose
@@ -72,8 +74,13 @@ func newFixture(t *testing.T) *fixture {
 	core, logs := observer.New(zapcore.DebugLevel)
 	f.logs = logs
 	f.handler = api.New(f.store, api.Options{
-		Pending: func(id string) bool { return id == pending },
-		Keep:    func(_ context.Context, id string) (api.Kept, error) { return f.keep[id], f.keepErr },
+		Pending: func(_ context.Context, tenant, id string) bool { return tenant == f.tenant && id == pending },
+		Keep: func(_ context.Context, tenant, id string) (api.Kept, error) {
+			if tenant != f.tenant {
+				return "", nil
+			}
+			return f.keep[id], f.keepErr
+		},
 		Logger:  zap.New(core),
 		Subject: func(*http.Request) string { return "alice" },
 		Observe: func(_ *http.Request, endpoint string, status int) {

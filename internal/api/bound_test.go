@@ -17,7 +17,7 @@ func TestMoreRequestsThanAllowedWaitAndAreThenSentAway(t *testing.T) {
 	f := newFixture(t)
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		handler := api.New(f.store, api.Options{MaxRequests: 1, Keep: func(context.Context, string) (api.Kept, error) {
+		handler := api.New(f.store, api.Options{MaxRequests: 1, Keep: func(context.Context, string, string) (api.Kept, error) {
 			<-release
 			return api.KeptNow, nil
 		}})

@@ -27,7 +27,7 @@ func (s *server) keep(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	kept, err := s.opts.Keep(r.Context(), id)
+	kept, err := s.opts.Keep(r.Context(), s.tenant, id)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (s *server) absent(r *http.Request, id string, err error) error {
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if s.opts.Pending(id) {
+	if s.opts.Pending(r.Context(), s.tenant, id) {
 		return &apiError{http.StatusNotFound, codePending, "run " + id + " has not ended yet", nil}
 	}
 	row, rowErr := s.store.Row(r.Context(), id)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/tapedeck/tapedeck/internal/api"
 	"github.com/tapedeck/tapedeck/internal/store/storetest"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -76,4 +78,22 @@ func TestATenantThatIsNotClear(t *testing.T) {
 	}
 	// What is empty is not given.
 	assert.Equal(t, http.StatusOK, f.get("/v1/tapes/"+kept+"?tenant=", "X-Scope-OrgID", "").Code)
+}
+
+func TestAnOpenRunOfAnotherTenantIsNotThere(t *testing.T) {
+	for asks, of := range map[string]string{"blue": "re d", "re d": "", "": "blue"} {
+		f := newTenants(t)
+		f.tenant, f.keep = of, map[string]api.Kept{pending: api.KeptOnceDecided}
+		as := func(method, target, tenant string) *httptest.ResponseRecorder {
+			return f.do(method, target, "X-Scope-OrgID", tenant)
+		}
+		w := as(http.MethodGet, "/v1/tapes/"+pending, of)
+		assert.Equal(t, "pending", failureOf(t, w).Error.Code, of)
+		w = as(http.MethodGet, "/v1/tapes/"+pending, asks)
+		assert.Equal(t, "not_found", failureOf(t, w).Error.Code, "%q asks for a run of %q", asks, of)
+		w = as(http.MethodPost, "/v1/tapes/"+pending+"/keep", asks)
+		assert.Equal(t, http.StatusNotFound, w.Code, "%q asks for a run of %q", asks, of)
+		w = as(http.MethodPost, "/v1/tapes/"+pending+"/keep", of)
+		assert.Equal(t, http.StatusAccepted, w.Code, of)
+	}
 }

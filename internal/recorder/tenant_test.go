@@ -100,3 +100,33 @@ func value(m pcommon.Map, name string) string {
 	v, _ := m.Get(name)
 	return v.AsString()
 }
+
+func TestARunIsOfTheTenantsOfItsSpans(t *testing.T) {
+	f := newTenantFixture(t, func(*Config) {})
+	f.addOf("blue", agent(1, 1), tool(1, 2, 1))
+	f.addOf("red", tool(1, 3, 1))
+	require.NoError(t, f.Add(t.Context(), traces(agent(2, 1))))
+	of := func(tenant string, id byte) bool {
+		t.Helper()
+		is, err := f.Of(t.Context(), tenant, pcommon.TraceID{15: id})
+		require.NoError(t, err)
+		return is
+	}
+	assert.True(t, of("blue", 1))
+	assert.True(t, of("red", 1))
+	assert.False(t, of("", 1))
+	assert.False(t, of("green", 1))
+	assert.True(t, of("", 2))
+	assert.False(t, of("blue", 2))
+	assert.False(t, of("", 3), "of a run that is not here")
+	assert.True(t, f.Pending(pcommon.TraceID{15: 1}), "asking changes nothing")
+
+	one := newFixture(t, func(*Config) {})
+	require.NoError(t, one.Add(t.Context(), traces(agent(1, 1))))
+	is, err := one.Of(t.Context(), "", pcommon.TraceID{15: 1})
+	require.NoError(t, err)
+	assert.True(t, is, "where tenants are not told apart all is of none")
+	is, err = one.Of(t.Context(), "blue", pcommon.TraceID{15: 1})
+	require.NoError(t, err)
+	assert.False(t, is)
+}

@@ -157,10 +157,10 @@ func TestBodiesGoToTheStoreAndOpenRunsAreKnown(t *testing.T) {
 	require.NoError(t, p.Start(context.Background(), h))
 	require.NoError(t, p.ConsumeTraces(context.Background(), failedRun(7, 200_000)))
 	trace := pcommon.TraceID{7}.String()
-	assert.True(t, ext.Pending(trace))
-	assert.False(t, ext.Pending(pcommon.TraceID{8}.String()))
+	assert.True(t, ext.Pending(context.Background(), "", trace))
+	assert.False(t, ext.Pending(context.Background(), "", pcommon.TraceID{8}.String()))
 	require.Eventually(t, func() bool { return sink.SpanCount() == 2 }, 5*time.Second, 10*time.Millisecond)
-	assert.False(t, ext.Pending(trace))
+	assert.False(t, ext.Pending(context.Background(), "", trace))
 
 	span := sink.AllTraces()[0].ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(1)
 	ref, ok := span.Attributes().Get("gen_ai.tool.call.result")
@@ -168,7 +168,7 @@ func TestBodiesGoToTheStoreAndOpenRunsAreKnown(t *testing.T) {
 	assert.Less(t, len(ref.Str()), 200)
 	assert.Equal(t, tape.OutcomeFailed, attr.OutcomeOf(span.Attributes()))
 	require.NoError(t, p.Shutdown(context.Background()))
-	assert.False(t, ext.Pending(trace))
+	assert.False(t, ext.Pending(context.Background(), "", trace))
 }
 
 func TestAMissingStoreStopsTheStart(t *testing.T) {
