@@ -102,7 +102,9 @@ func (r *Recorder) decide(ctx context.Context, rn *run, why trigger) error {
 		return nil
 	case err == nil:
 		all := rn.amount()
-		r.deps.Telemetry.Dropped(DropDamaged, Amount{all.Spans - v.amount.Spans, all.Records - v.amount.Records})
+		r.deps.Telemetry.Dropped(DropDamaged, Amount{
+			all.Spans - v.amount.Spans - v.duplicates.Spans, all.Records - v.amount.Records - v.duplicates.Records,
+		})
 		r.conclude(ctx, rn, v)
 		r.deps.Telemetry.Took(time.Since(began))
 		return nil
@@ -179,6 +181,7 @@ func (r *Recorder) conclude(ctx context.Context, rn *run, v verdict) {
 			t.LetGo(v.amount)
 		}
 	}
+	t.Dropped(DropDuplicate, v.duplicates)
 	v.count(t)
 	rn.decided = r.now()
 	r.become(rn, v)

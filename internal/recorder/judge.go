@@ -27,8 +27,8 @@ type verdict struct {
 	row  tape.Row
 	out  []ptrace.Traces
 	// amount is how much was judged, which is less than came when the spool lost
-	// some.
-	amount Amount
+	// some, or when there were duplicates.
+	amount, duplicates Amount
 	// report says how far the tape can be replayed; nil where there is no call.
 	report *doctor.Report
 	// tape is that of the run.
@@ -65,8 +65,9 @@ func (r *Recorder) judge(ctx context.Context, rn *run, trigger tape.Trigger, wan
 		r.deps.Scrubber.Traces(p.td)
 		r.deps.Scrubber.Logs(p.ld)
 	}
+	duplicates := Amount{Spans: dropDuplicates(p.td)}
 	td, v, t := r.examine(&p, trigger, rn)
-	v.tape = t
+	v.tape, v.duplicates = t, duplicates
 	if v.row.Outcome == "" {
 		v.fate = stateLetGo
 		if spans, _ := logfold.Unfold(td); r.cfg.PassThrough && spans.SpanCount() > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// Reasons for dropping spans.
+// Reasons for dropping spans. Nothing is lost by a duplicate.
 const (
 	// DropNoTraceID: a span without a trace id belongs to no run, and a log record
 	// without a trace id and a session to none either.
@@ -18,6 +18,8 @@ const (
 	DropShutdown = "shutdown"
 	// DropDamaged: what the spool returned could not be read.
 	DropDamaged = "damaged"
+	// DropDuplicate: a span that came again while its run was open, and is in it once.
+	DropDuplicate = "duplicate"
 	// DropTruncated: the middle of a run that outgrew its bounds.
 	DropTruncated = "truncated"
 )

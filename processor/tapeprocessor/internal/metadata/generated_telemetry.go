@@ -255,7 +255,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeDroppedSpans, err = builder.meter.Int64Counter(
 		"otelcol_processor_tape_dropped_spans",
-		metric.WithDescription("Spans that were lost, by reason (no_trace_id, refused, shutdown, damaged, truncated). [Development]"),
+		metric.WithDescription("Spans that are in nothing that was handed on, by reason. They are lost (no_trace_id, refused, shutdown, damaged, truncated), or a span that came again while its run was open (duplicate), by which nothing is. [Development]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)

@@ -87,7 +87,7 @@ func AssertEqualProcessorTapeDecisionDuration(t *testing.T, tt *componenttest.Te
 func AssertEqualProcessorTapeDroppedSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_tape_dropped_spans",
-		Description: "Spans that were lost, by reason (no_trace_id, refused, shutdown, damaged, truncated). [Development]",
+		Description: "Spans that are in nothing that was handed on, by reason. They are lost (no_trace_id, refused, shutdown, damaged, truncated), or a span that came again while its run was open (duplicate), by which nothing is. [Development]",
 		Unit:        "{span}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
