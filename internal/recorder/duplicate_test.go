@@ -78,6 +78,23 @@ func TestASpanThatComesAgainLateIsCountedOnceMore(t *testing.T) {
 	f.balanced()
 }
 
+// A trace that is nobody's run goes on as it came.
+func TestWhatIsPassedOnKeepsItsDuplicates(t *testing.T) {
+	for _, pass := range []bool{true, false} {
+		f := newFixture(t, func(c *Config) { c.PassThrough = pass })
+		f.add(span(1, 2, 1), span(1, 1, 0))
+		f.add(span(1, 2, 1))
+		f.pass(6 * time.Second)
+		if pass {
+			assert.Equal(t, []byte{2, 1, 2}, spanIDs(f.out()))
+			assert.Equal(t, 3, f.counts.passed)
+		} else {
+			assert.Equal(t, 3, f.counts.letGo)
+		}
+		f.balanced()
+	}
+}
+
 // Of several deliveries of a span those stay that say something of their own.
 func TestWhatASpanSaysIsKeptOnceAndNeverLost(t *testing.T) {
 	open := func(s ptrace.Span) { s.SetEndTimestamp(0) }

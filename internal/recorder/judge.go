@@ -60,17 +60,25 @@ func (r *Recorder) judge(ctx context.Context, rn *run, trigger tape.Trigger, wan
 	if p.amount() == (Amount{}) && !rn.truncated() {
 		return verdict{}, fmt.Errorf("%w: trace %x: %w", errDamaged, rn.id, p.broken)
 	}
-	if rn.stale {
-		// What waited under another policy gets the one that its spans will name.
-		r.deps.Scrubber.Traces(p.td)
-		r.deps.Scrubber.Logs(p.ld)
-	}
+	r.refresh(rn, &p)
 	duplicates := Amount{Spans: dropDuplicates(p.td)}
 	td, v, t := r.examine(&p, trigger, rn)
 	v.tape, v.duplicates = t, duplicates
 	if v.row.Outcome == "" {
 		v.fate = stateLetGo
-		if spans, _ := logfold.Unfold(td); r.cfg.PassThrough && spans.SpanCount() > 0 {
+		v.amount.Spans += duplicates.Spans
+		v.duplicates = Amount{}
+		if !r.cfg.PassThrough {
+			return v, nil
+		}
+		spans, _ := logfold.Unfold(td)
+		if duplicates.Spans > 0 {
+			// What is nobody's run goes on as it came.
+			p = r.load(rn)
+			r.refresh(rn, &p)
+			spans = p.td
+		}
+		if spans.SpanCount() > 0 {
 			v.out = r.requests(spans)
 		}
 		return v, nil
@@ -84,6 +92,14 @@ func (r *Recorder) judge(ctx context.Context, rn *run, trigger tape.Trigger, wan
 	v.fate = stateSummarised
 	v.out = r.requests(r.ofTenant(td, summary(td, v.row)))
 	return v, nil
+}
+
+// refresh gives what waited under another policy the one that its spans will name.
+func (r *Recorder) refresh(rn *run, p *parts) {
+	if rn.stale {
+		r.deps.Scrubber.Traces(p.td)
+		r.deps.Scrubber.Logs(p.ld)
+	}
 }
 
 // examine puts what is known of one run into one trace and translates it. The

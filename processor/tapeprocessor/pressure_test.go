@@ -69,11 +69,15 @@ func TestVerifyShutdownOnDisk(t *testing.T) {
 	cfg := onDisk(t)
 	cfg.PassThrough = true
 	sink := new(consumertest.TracesSink)
-	for range 2 {
+	for life := range byte(2) {
 		p, err := NewFactory().CreateTraces(context.Background(), processortest.NewNopSettings(metadata.Type), cfg, sink)
 		require.NoError(t, err)
 		require.NoError(t, p.Start(context.Background(), componenttest.NewNopHost()))
-		require.NoError(t, p.ConsumeTraces(context.Background(), failedRun(1, 10)))
+		run := failedRun(1, 10)
+		for i, span := range run.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
+			span.SetSpanID(pcommon.SpanID{life + 1, byte(i)})
+		}
+		require.NoError(t, p.ConsumeTraces(context.Background(), run))
 		require.NoError(t, p.Shutdown(context.Background()))
 		require.NoError(t, p.Shutdown(context.Background()))
 	}
