@@ -1,0 +1,50 @@
+package llm
+
+import (
+	"strings"
+
+	"github.com/tapedeck/tapedeck/internal/dialect/value"
+)
+
+// paramNames gives the parameters of the providers, and of the instrumentations,
+// one name each.
+var paramNames = map[string]string{
+	"maxtokens": "max_tokens", "maxcompletiontokens": "max_tokens", "maxoutputtokens": "max_tokens",
+	"temperature": "temperature", "topp": "top_p", "topk": "top_k", "seed": "seed",
+	"stop": "stop_sequences", "stopsequences": "stop_sequences",
+	"frequencypenalty": "frequency_penalty", "presencepenalty": "presence_penalty",
+	"n": "n", "choicecount": "n", "candidatecount": "n",
+	"toolchoice": "tool_choice", "responseformat": "response_format",
+	"paralleltoolcalls": "parallel_tool_calls", "reasoningeffort": "reasoning_effort",
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+
+// Param is the neutral name of a parameter, the name itself where it has none.
+func Param(name string) string {
+	if known, ok := paramNames[strings.ToLower(separators.Replace(name))]; ok {
+		return known
+	}
+	return name
+}
+
+// Comparable reports a parameter that a request of some provider can carry, by
+// its neutral name. What else records name beside them is the instrumentation's.
+func Comparable(name string) bool {
+	known, ok := paramNames[strings.ToLower(separators.Replace(name))]
+	return ok && known == name
+}
+
+// params are the members of a request that are parameters.
+func params(v value.Value) []value.Member {
+	var out []value.Member
+	for _, m := range v.Members() {
+		if name := Param(m.Name); Comparable(name) && !m.Value.IsNull() {
+			if name == "stop_sequences" && m.Value.Kind() == value.String {
+				m.Value = value.List(m.Value)
+			}
+			out = append(out, value.M(name, m.Value))
+		}
+	}
+	return out
+}
