@@ -119,7 +119,11 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	if !slices.Contains(tape.Kinds, c.kind) {
 		return Answer{}, fmt.Errorf("replay: %s: unknown kind %q, want one of %q", c.tool, c.kind, tape.Kinds)
 	}
-	redacted, hits := s.policy.JSON(c.args)
+	args, err := s.cfg.formed(c.kind, c.args)
+	if err != nil {
+		return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
+	}
+	redacted, hits := s.policy.JSON(args)
 	c.args = redacted
 	key, err := tape.Key(c.tool, redacted)
 	if err != nil {

@@ -96,10 +96,10 @@ func load(t *tape.Tape, policy *redact.Policy, c *config) (*deck, error) {
 		if timed {
 			st.times(r)
 		}
-		if err := st.setKey(r, policy, trusted); err != nil {
+		st.argsGap, st.resultGap = missing(r, gaps[r.Seq], c.bodies)
+		if err := st.setKey(r, policy, trusted, c); err != nil {
 			return nil, fmt.Errorf("record %d: member \"args\": %w", st.seq, err)
 		}
-		st.argsGap, st.resultGap = missing(r, gaps[r.Seq], c.bodies)
 		st.redacted = servesPlaceholder(r)
 		if r.Expires != "" {
 			expires, err := time.Parse(time.RFC3339Nano, r.Expires)
@@ -137,15 +137,27 @@ func push[K comparable](m map[K]*queue, at K, i int) {
 	q.steps = append(q.steps, i)
 }
 
-func (st *step) setKey(r *tape.Record, policy *redact.Policy, trusted bool) error {
-	args := []byte(r.Args)
-	switch {
-	case trusted && r.Key != "":
-		return nil
-	case argsBody(r) != nil && r.Key != "":
-		return nil
-	case !trusted:
+func (st *step) setKey(r *tape.Record, policy *redact.Policy, trusted bool, c *config) error {
+	args := r.Args
+	if c.forms[r.KindOf()] != nil {
+		recorded, err := c.recordArgs(r)
+		if err != nil {
+			st.argsGap = &tape.Gap{What: "args", Why: err.Error()}
+			return nil
+		}
+		if args, err = c.formed(r.KindOf(), recorded); err != nil {
+			return err
+		}
 		args, _ = policy.JSON(args)
+	} else {
+		switch {
+		case trusted && r.Key != "":
+			return nil
+		case argsBody(r) != nil && r.Key != "":
+			return nil
+		case !trusted:
+			args, _ = policy.JSON(args)
+		}
 	}
 	key, err := tape.Key(r.Tool, args)
 	st.key = key
@@ -218,8 +230,13 @@ func (d *deck) consume(i int) (reordered bool) {
 }
 
 // served returns how many records, all consumed, had a key, and the last.
-func (d *deck) served(at callKey) (times, lastSeq int) {
-	if q := d.byKey[at]; q != nil {
+// The records of same count too.
+func (d *deck) served(at callKey, same *queue) (times, lastSeq int) {
+	q := d.byKey[at]
+	if q == nil {
+		q = same
+	}
+	if q != nil && d.head(q) < 0 {
 		times = len(q.steps)
 		lastSeq = d.steps[q.steps[times-1]].seq
 	}

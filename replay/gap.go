@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,8 @@ type BodySource interface {
 	// concurrent use.
 	Body(ctx context.Context, body tape.Body) ([]byte, error)
 }
+
+var errNoBodies = errors.New("held by reference, and the session has no source of bodies")
 
 // BodyFunc is a function that is a [BodySource].
 type BodyFunc func(ctx context.Context, body tape.Body) ([]byte, error)
@@ -62,7 +65,7 @@ func missing(r *tape.Record, listed []tape.Gap, bodies BodySource) (args, result
 		args = &tape.Gap{What: "args", Why: "cut before they were recorded"}
 	}
 	if result == nil && bodies == nil && resultBody(r) != nil {
-		result = &tape.Gap{What: "result", Why: "held by reference, and the session has no source of bodies"}
+		result = &tape.Gap{What: "result", Why: errNoBodies.Error()}
 	}
 	return args, result
 }

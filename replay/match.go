@@ -17,6 +17,10 @@ type call struct {
 	key  string
 	// args are the redacted arguments.
 	args json.RawMessage
+	// compared is what of them is compared, and same the records that have the
+	// same; nil where all is.
+	compared *compared
+	same     *queue
 }
 
 // match finds the step that answers a call and consumes it, or says why none
@@ -24,11 +28,15 @@ type call struct {
 // a later call with the same key gets the later answer.
 func (s *Session) match(c *call) (int, error) {
 	d := s.deck
-	i := d.head(d.byKey[callKey{c.kind, c.key}])
+	i, due := d.head(d.byKey[callKey{c.kind, c.key}]), -1
 	if s.cfg.order == OrderStrict {
-		if due := d.next(); due >= 0 && due != i {
-			return -1, s.outOfOrder(c, due)
-		}
+		due = d.next()
+	}
+	if i < 0 || due >= 0 && due != i {
+		i = s.loosely(c, due)
+	}
+	if due >= 0 && due != i {
+		return -1, s.outOfOrder(c, due)
 	}
 	if i < 0 {
 		return -1, s.noAnswer(c)
@@ -76,7 +84,7 @@ func (s *Session) gap(c *call, st *step, gap *tape.Gap) error {
 // noAnswer says why no unconsumed record has the key of a call.
 func (s *Session) noAnswer(c *call) error {
 	d := s.deck
-	if served, lastSeq := d.served(callKey{c.kind, c.key}); served > 0 {
+	if served, lastSeq := d.served(callKey{c.kind, c.key}, c.same); served > 0 {
 		return &ExhaustedError{
 			Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Served: served, LastSeq: lastSeq,
 		}
@@ -99,29 +107,39 @@ func (s *Session) drift(c *call, i int) error {
 		Call: c.n, Seq: st.seq, Kind: c.kind, Tool: c.tool,
 		RecordedKey: st.key, LiveKey: c.key, LiveArgs: c.args,
 	}
-	if argsBody(st.record) == nil {
-		e.compare(st.record.Args, s.policyArgs(st))
+	if recorded := s.policyArgs(st); recorded != nil {
+		e.RecordedArgs = recorded
+		if c.compared != nil {
+			e.compare(s.loose.compare(recorded).args, c.compared.args)
+		} else {
+			e.compare(recorded, c.args)
+		}
 	}
 	return e
 }
 
 // compare fills in what differs. Both texts have been canonicalised before, for
 // their keys, so there is no error to report.
-func (e *DriftError) compare(recorded, redacted json.RawMessage) {
-	e.RecordedArgs = redacted
-	if len(recorded) == 0 {
-		e.RecordedArgs = json.RawMessage("null")
-	}
-	e.Differences, _ = Diff(e.RecordedArgs, e.LiveArgs)
+func (e *DriftError) compare(recorded, live json.RawMessage) {
+	e.Differences, _ = Diff(recorded, live)
 	if n := len(e.Differences); n > MaxDifferences {
 		e.Differences, e.More = e.Differences[:MaxDifferences:MaxDifferences], n-MaxDifferences
 	}
 }
 
-// policyArgs are a record's arguments as this session redacts them.
+// policyArgs are a record's arguments in the form in which this session compares
+// and redacts them, nil if they are out of reach.
 func (s *Session) policyArgs(st *step) json.RawMessage {
-	args, _ := s.policy.JSON(st.record.Args)
-	return args
+	args, err := s.cfg.recordArgs(st.record)
+	if err != nil {
+		return nil
+	}
+	// It was put in this form before, for its key.
+	if args, err = s.cfg.formed(st.record.KindOf(), args); err != nil {
+		return nil
+	}
+	args, _ = s.policy.JSON(args)
+	return orNull(args)
 }
 
 // outOfOrder judges a call that is not the one due in strict order.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -21,6 +23,8 @@ type config struct {
 	completionGuard time.Duration
 	failExpired     bool
 	kinds           []tape.Kind
+	forms           map[tape.Kind]func(json.RawMessage) (json.RawMessage, error)
+	rules           rules.Policy
 	experiment      Experiment
 	codeVersion     string
 	bodies          BodySource

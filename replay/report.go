@@ -33,6 +33,8 @@ type Report struct {
 	Unconsumed []Unconsumed `json:"unconsumed,omitempty"`
 	// Overridden are the answers that were replaced, the first 100.
 	Overridden []Overridden `json:"overridden,omitempty"`
+	// Claims are what the report takes for granted, the first 100.
+	Claims []Claim `json:"claims,omitempty"`
 	// CannotSee is what the tape does not record and the replay says nothing about.
 	CannotSee []string `json:"cannot_see"`
 }
@@ -151,6 +153,7 @@ func (s *Session) Report() *Report {
 		EventsLeftOut: s.log.leftOut,
 		Unconsumed:    s.unconsumedLocked(),
 		Overridden:    append([]Overridden(nil), s.overridden...),
+		Claims:        s.claims.sorted(),
 		CannotSee:     blindSpots(s.tape),
 	}
 	if m := s.tape.Manifest; m != nil {
@@ -229,6 +232,9 @@ func (r *Report) Text() string {
 		if warning.n > 0 {
 			fmt.Fprintf(&b, "  note: %s: %d\n", warning.text, warning.n)
 		}
+	}
+	for _, c := range r.Claims {
+		fmt.Fprintf(&b, "  claim: %s: %s (%d calls)\n", c.Path, c.Why, c.Calls)
 	}
 	for _, e := range r.Events {
 		fmt.Fprintf(&b, "  %s\n", e.Message)

@@ -25,6 +25,8 @@ type Session struct {
 	diverged   int
 	log        eventLog
 	overridden []Overridden
+	loose      *loose
+	claims     claims
 	closed     bool
 	closeErr   error
 }
