@@ -22,5 +22,5 @@ var JavaScript string
 
 // TypeScript is the declaration file of [JavaScript].
 //
-//go:embed typescript/tape.d.ts
+//go:embed typescript/tape.d.mts
 var TypeScript string

@@ -575,9 +575,8 @@ class Session:
             if timed and step.start is not None:
                 step.begin, step.end = step.start, step.start + int(max(0.0, step.ms) * 1e6)
             if not (step.key and (policy or step.args_body)):
-                args = step.args if policy or self._redact is None else self._redact(parse(dump(step.args)))
                 try:
-                    step.key = key(step.tool, args)
+                    step.key = key(step.tool, step.args if policy else self._redacted("", step.args)[0])
                 except (TypeError, ValueError) as error:
                     raise TapeError("%s: record %d: member \"args\": %s" % (path, step.seq, error)) from error
             self._steps.append(step)
@@ -714,33 +713,44 @@ class Session:
         details = made.details(seq=step.seq, expected=step.key)
         text = "drift at step %d: %s: recorded %s, called %s" % (step.seq, made.tool, step.key, made.key)
         if not step.args_body:
-            recorded = step.args if self._redact is None else self._redact(parse(dump(step.args)))
-            changed: List[Dict[str, Any]] = []
-            _diff(changed, "", parse(canonical(recorded)), parse(canonical(made.args)))
-            details.update(recorded_args=recorded, differences=changed[:MAX_DIFFERENCES])
+            changed = self._differences(step, made)
+            details.update(recorded_args=self._redacted("", step.args)[0], differences=changed[:MAX_DIFFERENCES])
             text += ": " + (_shown(changed[:MAX_DIFFERENCES], len(changed[MAX_DIFFERENCES:]))
                             or "the arguments are the same, but the record's key is not theirs")
         return Drift(text, **details)
 
+    def _differences(self, step: _Step, made: _Call) -> List[Dict[str, Any]]:
+        changed: List[Dict[str, Any]] = []
+        recorded, _ = self._redacted("", step.args)
+        _diff(changed, "", parse(canonical(recorded)), parse(canonical(made.args)))
+        return changed
+
     def _miss(self, made: _Call) -> Miss:
-        digits, best = made.key[-13:], (0, 0, None, "")  # type: ignore[var-annotated]
-        for step in self._steps:
-            if step.kind != made.kind:
+        digits = made.key[-13:]
+        best: Optional[Tuple[int, int, _Step, str]] = None
+        for (kind, tool), queue in self._by_tool.items():
+            if kind != made.kind:
                 continue
-            if step.tool == made.tool:
-                rank, why = 2, "the same tool, served before"
-            elif step.key == step.tool + digits:
-                rank, why = 3, "the same arguments for another tool"
-            elif _similar(step.tool, made.tool):
-                rank, why = 1, "a similar name"
-            else:
-                continue
-            if (rank, not step.consumed) > best[:2]:
-                best = (rank, not step.consumed, step, why)
+            near = [(2, queue, "the same tool, served before")]
+            if tool != made.tool:
+                near = [(3, self._by_key.get((kind, tool + digits), _Queue()), "the same arguments for another tool")]
+                if _similar(tool, made.tool):
+                    near.append((1, queue, "a similar name"))
+            for rank, steps, why in near:
+                step = steps.head()
+                rank = 2 * rank + (step is not None)
+                if not steps.steps:
+                    continue
+                step = step or steps.steps[-1]
+                if best is None or (rank, -step.seq) > best[:2]:
+                    best = (rank, -step.seq, step, why)
         text = "miss: call %d: %s is not on the tape" % (made.number, made.key)
-        step, why = best[2], best[3]
-        if step is None:
+        if best is None:
             return Miss(text, **made.details())
+        step, why = best[2], best[3]
+        if step.tool == made.tool and not step.args_body:
+            changed = self._differences(step, made)
+            why += ", differs at " + _shown(changed[:1], 0) if changed else ""
         text += "; nearest is step %d, %s: %s" % (step.seq, step.key, why)
         return Miss(text, **made.details(nearest={"seq": step.seq, "tool": step.tool, "key": step.key, "why": why}))
 
@@ -831,12 +841,10 @@ class Session:
                 self._recorder.close()
         bad = {"drift": stats["drift_events"], "miss": stats["tape_misses"], "exhausted": stats["exhausted"],
                "gap": stats["gaps"], "unconsumed": stats["unconsumed"]}
-        if self.mode == "replay+record":
-            bad = {"drift": bad["drift"], "gap": bad["gap"]}
-        if not any(bad.values()):
+        if not any(bad[what] for what in (("drift", "gap") if self.mode == "replay+record" else bad)):
             return
         text = "the replay was not clean: " + ", ".join("%d %s" % (n, what) for what, n in bad.items() if n)
-        if bad.get("unconsumed"):
+        if bad["unconsumed"]:
             left = self.unconsumed()
             text += ": " + ", ".join("step %d %s" % (u["seq"], u["tool"]) for u in left[:3]) + (", …" if len(left) > 3 else "")
         raise Unclean(text, stats)

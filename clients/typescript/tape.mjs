@@ -30,7 +30,7 @@
  * number come and go as BigInt.
  *
  * This file needs Node 18 and nothing else; `node tape.mjs FILE` walks a tape and says
- * whether every record can be replayed. Its types are in tape.d.ts.
+ * whether every record can be replayed. Its types are in tape.d.mts.
  */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
@@ -724,31 +724,43 @@ export class Session {
     const more = { seq: step.seq, expected: step.key };
     let text = `drift at step ${step.seq}: ${made.tool}: recorded ${step.key}, called ${made.key}`;
     if (!step.argsBody) {
-      const [recorded] = this.#kept("", step.args);
-      const changed = [];
-      diff(changed, "", read(write(recorded, true)), read(write(made.args, true)));
-      Object.assign(more, { recorded_args: plain(recorded), differences: changed.slice(0, maxDifferences) });
+      const changed = this.#differences(step, made);
+      Object.assign(more, { recorded_args: plain(this.#kept("", step.args)[0]), differences: changed.slice(0, maxDifferences) });
       text += `: ${shown(more.differences, changed.length - maxDifferences) || "the arguments are the same, but the record's key is not theirs"}`;
     }
     return new Drift(text, details(made, more));
   }
 
+  #differences(step, made) {
+    const changed = [];
+    diff(changed, "", read(write(this.#kept("", step.args)[0], true)), read(write(made.args, true)));
+    return changed;
+  }
+
   #miss(made) {
     const digits = made.key.slice(-13);
-    let best = { rank: 0 };
-    for (const step of this.#steps) {
-      if (step.kind !== made.kind) continue;
-      let rank = 0, why;
-      if (step.tool === made.tool) [rank, why] = [2, "the same tool, served before"];
-      else if (step.key === step.tool + digits) [rank, why] = [3, "the same arguments for another tool"];
-      else if (similar(step.tool, made.tool)) [rank, why] = [1, "a similar name"];
-      rank = rank && 2 * rank + Number(!step.consumed);
-      if (rank > best.rank) best = { rank, step, why };
+    let best;
+    for (const queue of this.#byTool.values()) {
+      const { kind, tool } = queue.steps[0];
+      if (kind !== made.kind) continue;
+      let near = [[2, queue, "the same tool, served before"]];
+      if (tool !== made.tool) {
+        near = [[3, this.#byKey.get(`${kind} ${tool}${digits}`), "the same arguments for another tool"]];
+        if (similar(tool, made.tool)) near.push([1, queue, "a similar name"]);
+      }
+      for (const [weight, steps, why] of near) {
+        if (!steps) continue;
+        const head = steps.head();
+        const step = head ?? steps.steps.at(-1), rank = 2 * weight + Number(Boolean(head));
+        if (!best || rank > best.rank || (rank === best.rank && step.seq < best.step.seq)) best = { rank, step, why };
+      }
     }
     const text = `miss: call ${made.number}: ${made.key} is not on the tape`;
-    if (!best.step) return new Miss(text, details(made));
-    const { seq, tool, key: near } = best.step;
-    return new Miss(`${text}; nearest is step ${seq}, ${near}: ${best.why}`, details(made, { nearest: { seq, tool, key: near, why: best.why } }));
+    if (!best) return new Miss(text, details(made));
+    let { step: { seq, tool, key: near, argsBody }, why } = best;
+    const [first] = tool === made.tool && !argsBody ? this.#differences(best.step, made) : [];
+    if (first) why += `, differs at ${shown([first], 0)}`;
+    return new Miss(`${text}; nearest is step ${seq}, ${near}: ${why}`, details(made, { nearest: { seq, tool, key: near, why } }));
   }
 
   #count(verdict) {
@@ -855,12 +867,9 @@ export class Session {
     this.#agent?.destroy();
     const stats = this.stats();
     this.#recorder?.close();
-    let bad = { drift: stats.drift_events, gap: stats.gaps };
-    if (this.mode !== "replay+record") {
-      bad = { drift: stats.drift_events, miss: stats.tape_misses, exhausted: stats.exhausted, gap: stats.gaps, unconsumed: stats.unconsumed };
-    }
+    const bad = { drift: stats.drift_events, miss: stats.tape_misses, exhausted: stats.exhausted, gap: stats.gaps, unconsumed: stats.unconsumed };
     const parts = Object.entries(bad).filter(([, n]) => n > 0);
-    if (parts.length === 0) return;
+    if (!parts.some(([what]) => this.mode !== "replay+record" || what === "drift" || what === "gap")) return;
     let text = `the replay was not clean: ${parts.map(([what, n]) => `${n} ${what}`).join(", ")}`;
     if (bad.unconsumed) {
       const left = this.unconsumed();
