@@ -31,6 +31,8 @@ type Request struct {
 
 // Answer is what came of a call.
 type Answer struct {
+	// Call counts the calls of the session from 1.
+	Call int
 	// Result is what came back, as recorded; nil is null.
 	Result json.RawMessage
 	// Error is the recorded failure, nil for success.
@@ -177,7 +179,7 @@ func (s *Session) judge(c *call) (i int, verdict, err error) {
 // serve answers a call from a step that it has consumed.
 func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 	st := &s.deck.steps[i]
-	answer := Answer{Result: st.record.Result, Error: st.record.Error, Seq: st.seq, Record: st.record}
+	answer := Answer{Call: c.n, Result: st.record.Result, Error: st.record.Error, Seq: st.seq, Record: st.record}
 	if sub := s.cfg.overrides.find(st); sub != nil {
 		answer.Result, answer.Error, answer.Overridden = sub.result, sub.err, true
 	} else if body := resultBody(st.record); body != nil {

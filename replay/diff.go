@@ -22,6 +22,8 @@ type Difference struct {
 	// with other than letters, digits, _ and - as ["a.b"]. It is "" where the
 	// values as a whole differ in type.
 	Path string `json:"path"`
+	// Where says it in words, where the session was told how; see [WithPlaces].
+	Where string `json:"where,omitempty"`
 	// Recorded and Live are the canonical values there; nil where there is none.
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	Live     json.RawMessage `json:"live,omitempty"`
@@ -49,7 +51,10 @@ func cutLong(list []Difference) []Difference {
 
 func (d Difference) String() string {
 	path := d.Path
-	if path == "" {
+	switch {
+	case d.Where != "":
+		path = d.Where
+	case path == "":
 		path = "(whole)"
 	}
 	return fmt.Sprintf("%s %s -> %s", path, short(d.Recorded), short(d.Live))

@@ -114,6 +114,7 @@ func (s *Session) drift(c *call, i int) error {
 		} else {
 			e.compare(recorded, c.args)
 		}
+		s.cfg.locate(e)
 	}
 	return e
 }

@@ -33,6 +33,8 @@ type config struct {
 	recordTo        io.Writer
 	audit           *slog.Logger
 	now             func() time.Time
+	// places names differences in words.
+	places map[tape.Kind]Place
 	// path is the file the tape came from.
 	path string
 }
