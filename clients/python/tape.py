@@ -1056,7 +1056,9 @@ def main(argv: List[str]) -> int:
             except Verdict as verdict:
                 walk._count(verdict)
                 said = str(verdict)
-            print("%6d  %s  %s" % (step.seq, dump(step.recorded_key or step.key)[1:-1], said))
+            line = "%6d  %s  %s" % (step.seq, step.recorded_key or step.key, said)
+            # On a terminal, names that an agent chose are text and nothing else.
+            print(re.sub("[\x00-\x1f\x7f-\x9f]", lambda m: "\\u%04x" % ord(m[0]), line))
         try:
             walk.close()
         finally:

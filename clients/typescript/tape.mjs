@@ -897,7 +897,7 @@ export class Session {
         this.#count(verdict);
         said = verdict.message;
       }
-      print(`${String(step.seq).padStart(6)}  ${JSON.stringify(step.recordedKey || step.key).slice(1, -1)}  ${said}`);
+      print(shownSafely(`${String(step.seq).padStart(6)}  ${step.recordedKey || step.key}  ${said}`));
     }
     return good;
   }
@@ -914,6 +914,11 @@ function exactly(tree, seen, after) {
   }
   if (Array.isArray(tree) && Array.isArray(after)) return after.map((v, i) => (i < tree.length ? exactly(tree[i], seen[i], v) : v));
   return after;
+}
+
+/** On a terminal, names that an agent chose are text and nothing else. */
+function shownSafely(line) {
+  return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function queueAt(map, at) {
