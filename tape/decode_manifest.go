@@ -16,8 +16,15 @@ func (m *Manifest) UnmarshalJSON(line []byte) error {
 	extra, err := decodeWith(line, (*plain)(m),
 		"tape", "trace_id", "conversation_id", "service", "agent", "agent_version", "code_version",
 		"environment", "started", "ended", "outcome", "trigger", "failure", "complete", "gaps",
-		"fidelity", "tools", "redaction", "resource", "recorder")
+		"fidelity", "tools", "redaction", "resource", "recorder", "parent")
 	m.Extra = extra
+	return err
+}
+
+// UnmarshalJSON reads a parent and keeps the members it does not know.
+func (p *Parent) UnmarshalJSON(text []byte) (err error) {
+	type plain Parent
+	p.Extra, err = decodeWith(text, (*plain)(p), "trace_id", "experiment", "fork")
 	return err
 }
 

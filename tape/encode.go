@@ -261,3 +261,9 @@ func (r *Redaction) MarshalJSON() ([]byte, error) {
 	type plain Redaction
 	return appendWith(nil, (*plain)(r), r.Extra)
 }
+
+// MarshalJSON writes the parent with the members it was read with.
+func (p *Parent) MarshalJSON() ([]byte, error) {
+	type plain Parent
+	return appendWith(nil, (*plain)(p), p.Extra)
+}

@@ -58,6 +58,23 @@ type Manifest struct {
 	Redaction *Redaction      `json:"redaction,omitempty"`
 	Resource  json.RawMessage `json:"resource,omitempty"`
 	Recorder  string          `json:"recorder,omitempty"`
+	// Parent is set on a tape that a replay made of another by running a part of
+	// it live.
+	Parent *Parent `json:"parent,omitempty"`
+
+	// Extra keeps members this package does not know, in order of arrival.
+	Extra []Member `json:"-"`
+}
+
+// Parent names the tape that a tape was derived from.
+type Parent struct {
+	// TraceID is that of the parent's run, "" where its tape has none.
+	TraceID string `json:"trace_id,omitempty"`
+	// Experiment is the kind of replay that derived the tape.
+	Experiment string `json:"experiment,omitempty"`
+	// Fork is the step of the parent from which on calls ran live, 0 where there is
+	// none.
+	Fork int `json:"fork,omitempty"`
 
 	// Extra keeps members this package does not know, in order of arrival.
 	Extra []Member `json:"-"`
