@@ -14,6 +14,8 @@ import (
 // add stores entries durably: in the journal where there is one, else in a Parquet
 // file at once.
 func (x *index) add(ctx context.Context, entries []Entry) error {
+	// What this process adds, it sees at once.
+	defer x.recently.forget()
 	if x.journal != nil {
 		return x.journal.add(ctx, entries)
 	}

@@ -23,7 +23,11 @@ type Run struct {
 	Traces ptrace.Traces
 	// Classes are the classes that hold fragments of the run, sorted.
 	Classes []string
-	// Fragments counts distinct fragments, Bytes is their stored length.
+	// Parts are the fragments that were found, those of the same content once, and
+	// Version is what they are: another when anything of the run was added or removed.
+	Parts   []Object
+	Version string
+	// Fragments counts those that could be read, Bytes is their stored length.
 	Fragments int
 	Bytes     int64
 	// Damaged has one error for each fragment that could not be read.
@@ -85,6 +89,7 @@ func (s *Store) Trace(ctx context.Context, traceID string) (*Run, error) {
 		return nil, err
 	}
 	objects = run.distinct(objects)
+	run.Parts, run.Version = objects, versionOf(objects)
 	parts := make([]*ptrace.Traces, len(objects))
 	damage := make([]error, len(objects))
 	err = each(ctx, len(objects), func(ctx context.Context, i int) error {

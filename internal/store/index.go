@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/lru"
 	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -24,8 +25,11 @@ type index struct {
 	journal *journal
 	names   sequence
 	indexLocks
-	blocks  *cache[block, []byte]
-	filters *cache[string, *rowfile.Filter]
+	blocks  *lru.Cache[block, []byte]
+	filters *lru.Cache[string, *rowfile.Filter]
+	// recently and journals spare those who look for one run after the other.
+	recently listings
+	journals journalIDs
 }
 
 func newIndex(backend Backend, opts *Options) *index {
@@ -34,8 +38,8 @@ func newIndex(backend Backend, opts *Options) *index {
 		writer:  opts.Writer,
 		now:     opts.Now,
 		damaged: opts.OnDamaged,
-		blocks:  newCache[block](maxBlocks, func(data []byte) int { return len(data) }),
-		filters: newCache[string](maxFilters, (*rowfile.Filter).Size),
+		blocks:  lru.New[block](maxBlocks, func(data []byte) int { return len(data) }),
+		filters: lru.New[string](maxFilters, (*rowfile.Filter).Size),
 	}
 	to, local := opts.Journal, true
 	if to == nil {

@@ -83,21 +83,15 @@ func (x *index) lookup(ctx context.Context, id string, since time.Time) ([]Entry
 }
 
 func (x *index) entriesOf(ctx context.Context, p partition, id string) (found []Entry, err error) {
-	err = x.readIf(ctx, p, func(f *indexFile) bool { return x.mayHold(f, id) }, func(segments []segment) error {
+	err = x.readIf(ctx, p, func(f *indexFile) bool { return x.mayHold(ctx, f, id) }, func(segments []segment) error {
 		found = nil
 		for _, s := range segments {
 			if s.lacks(id) {
 				continue
 			}
-			keys, err := s.keys()
+			positions, err := s.find(id)
 			if err != nil {
 				return err
-			}
-			var positions []int64
-			for i := range keys {
-				if keys[i].id == id {
-					positions = append(positions, int64(i))
-				}
 			}
 			if len(positions) == 0 {
 				// The filter erred.
@@ -116,9 +110,12 @@ func (x *index) entriesOf(ctx context.Context, p partition, id string) (found []
 	return found, err
 }
 
-// mayHold asks the filters that are remembered, so that a file need not be opened.
-func (x *index) mayHold(f *indexFile, id string) bool {
-	filter, ok := x.filters.get(f.Name)
+// mayHold asks what is remembered of a file, so that it need not be opened.
+func (x *index) mayHold(ctx context.Context, f *indexFile, id string) bool {
+	if !f.parquet() {
+		return x.journals.mayHold(ctx, f, id)
+	}
+	filter, ok := x.filters.Get(f.Name)
 	return !ok || filter == nil || filter.Check(id)
 }
 
@@ -132,7 +129,7 @@ func (x *index) warm(ctx context.Context, files []indexFile) error {
 	g.SetLimit(warmers)
 	for i := range files {
 		f := &files[i]
-		if _, ok := x.filters.get(f.Name); ok || !f.parquet() {
+		if _, ok := x.filters.Get(f.Name); ok || !f.parquet() {
 			continue
 		}
 		g.Go(func() error {

@@ -13,9 +13,10 @@ import (
 //
 //   - A deletion hides all that was decided before it.
 //   - Entries with the same time of decision are one decision, delivered again.
-//   - A row with the trigger late_failure or asked, or a kept one without a
-//     trigger, speaks of the whole run as far as it is stored: it stands for what
-//     was decided before, whose texts fill its gaps and whose counts are its least.
+//   - A row with the trigger late_failure or asked, one of a run that was held to be
+//     compared with, or a kept one without a trigger, speaks of the whole run as far
+//     as it is stored: it stands for what was decided before, whose texts fill its
+//     gaps and whose counts are its least.
 //   - Other rows are decisions about different parts of the run: counts add up,
 //     lists are united, the worst outcome and fidelity count.
 //   - The stored size is that of the distinct fragments.
@@ -23,6 +24,22 @@ import (
 // mergeEntries makes the row of a run of its entries, in any order. It reports
 // false when the run was deleted after all of them.
 func mergeEntries(entries []Entry) (tape.Row, bool) {
+	live := alive(entries)
+	if len(live) == 0 {
+		return tape.Row{}, false
+	}
+	m := merger{}
+	for _, e := range decisions(live) {
+		m.add(e)
+	}
+	for _, e := range live {
+		m.fragment(e)
+	}
+	return m.row(live), true
+}
+
+// alive are the entries that no deletion hides, by time.
+func alive(entries []Entry) []*timed {
 	var grave time.Time
 	for i := range entries {
 		if e := &entries[i]; e.Deleted {
@@ -38,18 +55,8 @@ func mergeEntries(entries []Entry) (tape.Row, bool) {
 			live = append(live, &timed{Entry: e, at: at})
 		}
 	}
-	if len(live) == 0 {
-		return tape.Row{}, false
-	}
 	slices.SortStableFunc(live, func(a, b *timed) int { return a.at.Compare(b.at) })
-	m := merger{}
-	for _, e := range decisions(live) {
-		m.add(e)
-	}
-	for _, e := range live {
-		m.fragment(e)
-	}
-	return m.row(live), true
+	return live
 }
 
 type timed struct {
@@ -87,6 +94,10 @@ type merger struct {
 
 // speaksForAll reports whether the row was made of everything known of the run.
 func speaksForAll(row *tape.Row) bool {
+	if row.KeptBecause == tape.KeptLastSuccess {
+		// It was summarised when it ended, and all of it was kept later.
+		return true
+	}
 	switch row.Trigger {
 	case tape.TriggerLateFailure, tape.TriggerAsked:
 		return true

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/lru"
 	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 )
 
@@ -125,7 +126,7 @@ func (s *Store) DropRows(ctx context.Context, old OldRows, now time.Time, due Du
 
 // eachRow reads a file a row at a time.
 func (x *index) eachRow(ctx context.Context, f *OldRows, fn func(*Entry) error) error {
-	file, err := rowfile.Open(&blockReader{ctx, f.from, f.Object, newCache[block](2*blockSize, func(data []byte) int { return len(data) })}, f.Size)
+	file, err := rowfile.Open(&blockReader{ctx, f.from, f.Object, lru.New[block](2*blockSize, func(data []byte) int { return len(data) })}, f.Size)
 	if err == nil {
 		err = file.Rows(nil, func(_ int64, e *Entry) error { return fn(e) })
 	}

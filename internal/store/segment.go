@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tapedeck/tapedeck/internal/lru"
 	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 )
 
@@ -30,7 +31,7 @@ type blockReader struct {
 	ctx    context.Context
 	from   Reader
 	object Object
-	blocks *cache[block, []byte]
+	blocks *lru.Cache[block, []byte]
 }
 
 // ReadAt implements io.ReaderAt.
@@ -56,7 +57,7 @@ func (r *blockReader) ReadAt(p []byte, off int64) (int, error) {
 
 func (r *blockReader) block(i int64) ([]byte, error) {
 	id := block{r.object.Name, i}
-	if data, ok := r.blocks.get(id); ok {
+	if data, ok := r.blocks.Get(id); ok {
 		return data, nil
 	}
 	from := i * blockSize
@@ -64,7 +65,7 @@ func (r *blockReader) block(i int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.blocks.put(id, data)
+	r.blocks.Put(id, data)
 	return data, nil
 }
 
@@ -95,6 +96,11 @@ func (s *parquetSegment) keys() ([]key, error) {
 	return keys, nil
 }
 
+func (s *parquetSegment) find(id string) ([]int64, error) {
+	positions, err := s.file.Find(id)
+	return positions, s.tell(err)
+}
+
 func (s *parquetSegment) rows(positions []int64, fn func(int64, *Entry) error) error {
 	return s.tell(s.file.Rows(positions, fn))
 }
@@ -109,13 +115,13 @@ func (s *parquetSegment) tell(err error) error {
 }
 
 func (s *parquetSegment) lacks(id string) bool {
-	filter, ok := s.x.filters.get(s.name)
+	filter, ok := s.x.filters.Get(s.name)
 	if !ok {
 		var err error
 		if filter, err = s.file.Filter(); err != nil {
 			return false
 		}
-		s.x.filters.put(s.name, filter)
+		s.x.filters.Put(s.name, filter)
 	}
 	return filter != nil && !filter.Check(id)
 }
@@ -130,6 +136,15 @@ func (s *journalSegment) keys() ([]key, error) {
 		keys[i] = key{e.TraceID, parseTime(e.Decided).UnixMicro(), e.Kept, e.Part, e.Deleted}
 	}
 	return keys, nil
+}
+
+func (s *journalSegment) find(id string) (positions []int64, err error) {
+	for i := range s.entries {
+		if s.entries[i].TraceID == id {
+			positions = append(positions, int64(i))
+		}
+	}
+	return positions, nil
 }
 
 func (s *journalSegment) rows(positions []int64, fn func(int64, *Entry) error) error {

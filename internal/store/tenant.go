@@ -135,7 +135,8 @@ func (t *tenants) make(prefix string) *Store {
 		backend = &subAppender{sub{t.root.backend, prefix}, to}
 	}
 	st := newStore(backend, t.root.codec, &opts)
-	st.index.blocks.max, st.index.filters.max = tenantCache, tenantCache
+	st.index.blocks.Resize(tenantCache)
+	st.index.filters.Resize(tenantCache)
 	st.tenants = t
 	return st
 }

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -228,77 +227,6 @@ func (b *Backend) Delete(ctx context.Context, name string) error {
 		return err
 	}
 	return nil
-}
-
-// List implements store.Reader.
-func (b *Backend) List(ctx context.Context, folder string) iter.Seq2[store.Object, error] {
-	return func(yield func(store.Object, error) bool) {
-		top, err := b.path(ctx, strings.TrimSuffix(folder, "/"))
-		if err != nil {
-			yield(store.Object{}, err)
-			return
-		}
-		err = filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if strings.HasPrefix(d.Name(), ".") {
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			if !d.Type().IsRegular() {
-				return nil
-			}
-			info, err := d.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			rel, err := filepath.Rel(b.root, p)
-			if err != nil {
-				return err
-			}
-			if !yield(store.Object{Name: filepath.ToSlash(rel), Size: info.Size(), Modified: info.ModTime()}, nil) {
-				return fs.SkipAll
-			}
-			return nil
-		})
-		if err != nil {
-			yield(store.Object{}, err)
-		}
-	}
-}
-
-// Folders implements store.Reader.
-func (b *Backend) Folders(ctx context.Context, folder string) ([]string, error) {
-	target, err := b.path(ctx, strings.TrimSuffix(folder, "/"))
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(target)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() && store.CheckName(e.Name()) == nil {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
 }
 
 func (b *Backend) path(ctx context.Context, name string) (string, error) {

@@ -1,6 +1,7 @@
 package dir_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -142,4 +143,30 @@ func TestAFileThatWasCutIsWrittenAgain(t *testing.T) {
 	require.NoError(t, os.Truncate(filepath.Join(root, filepath.FromSlash(name)), 2))
 	require.NoError(t, b.Put(t.Context(), name, []byte("whole")))
 	assert.Equal(t, "whole", storetest.Read(t, b, name))
+}
+
+// Files of the index take one another's place. A list that shows neither would hide
+// rows that were there all the time.
+func TestAListShowsAFileOrWhatTookItsPlace(t *testing.T) {
+	b := open(t)
+	name := func(n int) string { return fmt.Sprintf("index/date=2026-01-02/hour=03/%06d.parquet", n) }
+	require.NoError(t, b.Put(t.Context(), name(0), []byte("x")))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := range 300 {
+			if !assert.NoError(t, b.Put(t.Context(), name(n+1), []byte("x"))) ||
+				!assert.NoError(t, b.Delete(t.Context(), name(n))) {
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			require.NotEmpty(t, storetest.List(t, b, "index/"))
+		}
+	}
 }

@@ -3,7 +3,6 @@ package rebuild
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -23,28 +22,25 @@ type fetched struct {
 	err  error
 }
 
-// restore puts the bodies of a run back, fetching them together, and lists those
-// that could not be had. The error is that of a backend that cannot be read.
-func restore(ctx context.Context, st *store.Store, run *store.Run) ([]offload.Ref, error) {
-	bodies, err := fetch(ctx, st, run)
-	if err != nil {
-		return nil, fmt.Errorf("bodies of trace %s: %w", run.TraceID, err)
-	}
+// restore puts the bodies of a run back, and lists those that could not be had.
+func restore(run *store.Run, bodies map[offload.Ref]fetched) []offload.Ref {
 	// What Restore reports as an error is in missing as well.
 	missing, _ := offload.Restore(run.Traces, func(ref offload.Ref) ([]byte, error) {
 		body := bodies[ref]
 		delete(bodies, ref) // asked for once, and kept by Restore
 		return body.data, body.err
 	})
-	return missing, nil
+	return missing
 }
 
+// fetch reads the bodies of a run together. The error is that of a backend that cannot
+// be read.
 func fetch(ctx context.Context, st *store.Store, run *store.Run) (map[offload.Ref]fetched, error) {
 	refs := offload.Refs(run.Traces)
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	places := placesOf(run)
+	places := placesOf(run, decidedTimes(run))
 	bodies := make(map[offload.Ref]fetched, len(refs))
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -67,10 +63,20 @@ func fetch(ctx context.Context, st *store.Store, run *store.Run) (map[offload.Re
 	return bodies, group.Wait()
 }
 
-// placesOf says where the bodies of a run should be: the rows that its spans carry
-// tell when it was decided.
-func placesOf(run *store.Run) []store.Place {
+// placesOf says where the bodies of a run should be.
+func placesOf(run *store.Run, decided []time.Time) []store.Place {
 	var places []store.Place
+	for _, at := range decided {
+		for _, class := range run.Classes {
+			places = append(places, store.Place{Class: class, At: at})
+		}
+	}
+	return places
+}
+
+// decidedTimes are when a run was decided, as the rows that its spans carry tell.
+func decidedTimes(run *store.Run) []time.Time {
+	var times []time.Time
 	for _, rs := range run.Traces.ResourceSpans().All() {
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
@@ -82,11 +88,9 @@ func placesOf(run *store.Run) []store.Place {
 				if err != nil {
 					continue
 				}
-				for _, class := range run.Classes {
-					places = append(places, store.Place{Class: class, At: at})
-				}
+				times = append(times, at)
 			}
 		}
 	}
-	return places
+	return times
 }

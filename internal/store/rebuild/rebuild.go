@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/dialect"
@@ -26,6 +27,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"golang.org/x/sync/errgroup"
 )
 
 // Stored is a run with its bodies put back.
@@ -34,12 +36,18 @@ type Stored struct {
 	// Missing are the bodies that could not be put back; the trace still has
 	// their references.
 	Missing []offload.Ref
+	// bodies is set when there were any.
+	bodies bool
 }
 
 // Traces reads a run and puts its bodies back. Errors are those of
 // [store.Store.Trace], and those of a backend that cannot be read.
 func Traces(ctx context.Context, st *store.Store, traceID string) (*Stored, error) {
-	return read(ctx, st, traceID, false)
+	run, err := st.Trace(ctx, traceID)
+	if err != nil {
+		return nil, err
+	}
+	return withBodies(ctx, st, run, false)
 }
 
 // Options say what a rebuilt tape looks like.
@@ -62,16 +70,82 @@ func Tape(ctx context.Context, st *store.Store, traceID string, opts Options) (*
 // Records rebuilds the tape of a run one record at a time: what a long run repeats
 // of its conversation is never in memory twice. Errors are those of [Traces].
 func Records(ctx context.Context, st *store.Store, traceID string, opts Options) (*tape.Manifest, iter.Seq[tape.Record], error) {
-	stored, err := read(ctx, st, traceID, opts.BodiesByRef)
+	made, err := Make(ctx, st, traceID, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	policy, err := redaction(ctx, st, stored.Traces)
-	if err != nil {
-		return nil, nil, err
+	return made.Manifest, made.Records, nil
+}
+
+// Made is a tape as it was rebuilt, and what it was rebuilt from.
+type Made struct {
+	Manifest *tape.Manifest
+	// Records gives one record after the other.
+	Records iter.Seq[tape.Record]
+	// Source is what the tape was made of.
+	Source Source
+}
+
+// Source says what a tape was made of, so that it need not be made again as long as
+// that is the same.
+type Source struct {
+	// Whole is false for a tape that hangs on more than can be told by looking: on
+	// bodies, on what could not be read, on rules that are not there yet.
+	Whole   bool
+	version string
+	decided []time.Time
+	rows    string
+}
+
+// Current reports whether a tape of the same source would be the same now. It costs
+// the listings of [store.Store.Version] and [store.Store.Mentions].
+func (s *Source) Current(ctx context.Context, st *store.Store, traceID string) (bool, error) {
+	if !s.Whole {
+		return false, nil
 	}
-	run := translate(stored, opts.Translation)
-	t := run.Tape
+	version, err := st.Version(ctx, traceID)
+	if err != nil || version != s.version {
+		return false, err
+	}
+	mentions, err := st.Mentions(ctx, traceID, s.decided...)
+	return err == nil && mentions.Version() == s.rows, err
+}
+
+// Make is Records with what the tape was made of.
+func Make(ctx context.Context, st *store.Store, traceID string, opts Options) (*Made, error) {
+	run, err := st.Trace(ctx, traceID)
+	if err != nil {
+		return nil, err
+	}
+	source := Source{version: run.Version, decided: decidedTimes(run)}
+	var stored *Stored
+	var policy *tape.Redaction
+	var left []tape.Row
+	// Where the store is far away each of these takes its time.
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		stored, err = withBodies(groupCtx, st, run, opts.BodiesByRef)
+		return err
+	})
+	group.Go(func() error {
+		mentions, err := st.Mentions(groupCtx, traceID, source.decided...)
+		if err != nil {
+			return fmt.Errorf("rows of trace %s: %w", traceID, err)
+		}
+		source.rows = mentions.Version()
+		left, err = st.Summarised(groupCtx, mentions)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if policy, err = redaction(ctx, st, stored.Traces); err != nil {
+		return nil, err
+	}
+	source.Whole = !stored.bodies && len(run.Damaged) == 0 && run.Fragments == len(run.Parts) &&
+		(policy == nil || len(policy.Rules) > 0)
+	translated := translate(stored, opts.Translation)
+	t := translated.Tape
 	t.Manifest.Redaction = policy
 	gaps := len(t.Manifest.Gaps)
 	if !opts.BodiesByRef {
@@ -80,28 +154,39 @@ func Records(ctx context.Context, st *store.Store, traceID string, opts Options)
 	for _, err := range stored.Damaged {
 		addGap(t, tape.Gap{What: "span", Why: err.Error()})
 	}
+	for i := range left {
+		addGap(t, summaryGap(&left[i]))
+	}
 	if len(t.Manifest.Gaps) > gaps || len(t.Records) == 0 {
 		// The translation did not know of these.
 		t.Manifest.Complete = doctor.Complete(t)
 	}
-	return t.Manifest, run.Each(), nil
+	return &Made{Manifest: t.Manifest, Records: translated.Each(), Source: source}, nil
 }
 
-func read(ctx context.Context, st *store.Store, traceID string, byRef bool) (*Stored, error) {
-	run, err := st.Trace(ctx, traceID)
-	if err != nil {
-		return nil, err
-	}
+func withBodies(ctx context.Context, st *store.Store, run *store.Run, byRef bool) (*Stored, error) {
 	if byRef {
 		// Restore is called for the escapes, which go all the same.
 		missing, _ := offload.Restore(run.Traces, func(offload.Ref) ([]byte, error) { return nil, offload.ErrMissing })
 		return &Stored{Run: run, Missing: missing}, nil
 	}
-	missing, err := restore(ctx, st, run)
+	bodies, err := fetch(ctx, st, run)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("bodies of trace %s: %w", run.TraceID, err)
 	}
-	return &Stored{Run: run, Missing: missing}, nil
+	had := len(bodies) > 0
+	return &Stored{Run: run, Missing: restore(run, bodies), bodies: had}, nil
+}
+
+// summaryGap is for calls that somebody else, or the same collector before, decided
+// about on their own.
+func summaryGap(row *tape.Row) tape.Gap {
+	return tape.Gap{
+		What: "span",
+		Why: fmt.Sprintf("a part of the run with %d calls was decided on its own (%s, %s) and only summarised",
+			row.Steps, row.Decided, row.Outcome),
+		Fix: "send all spans of a trace to the same collector",
+	}
 }
 
 func translate(stored *Stored, opts dialect.Options) dialect.Run {

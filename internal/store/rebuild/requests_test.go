@@ -48,7 +48,7 @@ func decidedRun(t *testing.T, id string, decided time.Time, results ...string) p
 	rs := td.ResourceSpans().At(0)
 	rs.Resource().Attributes().PutStr(attr.Redaction, "v1:of the test")
 	attr.PutRow(rs.ScopeSpans().At(0).Spans().At(0).Attributes(),
-		tape.Row{TraceID: id, Outcome: tape.OutcomeFailed, Decided: decided.Format(time.RFC3339Nano)})
+		tape.Row{TraceID: id, Outcome: tape.OutcomeFailed, Trigger: tape.TriggerRootEnded, Decided: decided.Format(time.RFC3339Nano)})
 	return td
 }
 
@@ -99,7 +99,8 @@ func TestAPullFromABucketCostsFewRequests(t *testing.T) {
 		return proxy.Requests()
 	}
 	cold := pull()
-	assert.Equal(t, 1+3, count(cold, "LIST "), "the classes are listed once: %v", cold)
+	assert.Equal(t, 1+3, count(cold, "LIST few/tapes/"), "the classes are listed once: %v", cold)
+	assert.Equal(t, 1, count(cold, "LIST few/index/"), "one day of the index: %v", cold)
 	warm := pull()
 	assert.Equal(t, 3, count(warm, "LIST "), "one for each class: %v", warm)
 	assert.Equal(t, 1, count(warm, "GET /tapes/few/tapes/"), "one fragment: %v", warm)

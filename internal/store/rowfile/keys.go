@@ -47,6 +47,25 @@ func (f *File) Keys() (keys []Key, err error) {
 	return keys, nil
 }
 
+// Find gives the positions of the entries of a run. It reads the column of the ids
+// alone.
+func (f *File) Find(id string) (positions []int64, err error) {
+	defer explain(&err)
+	var base int64
+	for _, group := range f.file.RowGroups() {
+		err := f.column(group, traceIDColumn, func(i int, v parquet.Value) {
+			if string(v.ByteArray()) == id {
+				positions = append(positions, base+int64(i))
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		base += group.NumRows()
+	}
+	return positions, nil
+}
+
 var keyMembers = map[string]func(*Key, parquet.Value){
 	decidedColumn: func(k *Key, v parquet.Value) { k.Micros = v.Int64() },
 	keptColumn:    func(k *Key, v parquet.Value) { k.Kept = v.Boolean() },

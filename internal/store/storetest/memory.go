@@ -115,14 +115,18 @@ func (m *Memory) List(ctx context.Context, folder string) iter.Seq2[store.Object
 			yield(store.Object{}, err)
 			return
 		}
-		for _, name := range m.Names() {
-			if !strings.HasPrefix(name, folder) {
-				continue
+		// As they are at one moment, like a page of a bucket.
+		var objects []store.Object
+		m.mu.Lock()
+		for name, o := range m.objects {
+			if strings.HasPrefix(name, folder) {
+				objects = append(objects, store.Object{Name: name, Size: int64(len(o.data)), Modified: o.modified})
 			}
-			m.mu.Lock()
-			o, ok := m.objects[name]
-			m.mu.Unlock()
-			if ok && !yield(store.Object{Name: name, Size: int64(len(o.data)), Modified: o.modified}, nil) {
+		}
+		m.mu.Unlock()
+		slices.SortFunc(objects, func(a, b store.Object) int { return strings.Compare(a.Name, b.Name) })
+		for _, object := range objects {
+			if !yield(object, nil) {
 				return
 			}
 		}
