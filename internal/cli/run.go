@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tapedeck/tapedeck/internal/serve"
+	"github.com/tapedeck/tapedeck/replay"
 )
 
 func (a *app) runCmd() *cobra.Command {
@@ -43,18 +44,12 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	if err != nil {
 		return err
 	}
-	listener, err := serve.Listen(ctx, "127.0.0.1:0")
+	env, stop, err := a.serving(ctx, session)
 	if err != nil {
 		return err
 	}
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
-	served := make(chan error, 1)
-	go func() { served <- serve.New(session).Serve(serving, listener) }()
-
-	code, runErr := a.runChild(argv, append(a.withoutProxy(), "TAPE_URL="+serve.URL(listener)))
-	stop()
-	if err := <-served; err != nil {
+	code, runErr := a.runChild(argv, env)
+	if err := stop(); err != nil {
 		a.note("%s", err)
 	}
 	if runErr != nil {
@@ -64,6 +59,23 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 		return err
 	}
 	return &exitError{code: code}
+}
+
+// serving answers calls from a session until stop is called, which says what went
+// wrong meanwhile. Env is what tells a command where.
+func (a *app) serving(ctx context.Context, session *replay.Session) (env []string, stop func() error, err error) {
+	listener, err := serve.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- serve.New(session).Serve(ctx, listener) }()
+	stop = func() error {
+		cancel()
+		return <-served
+	}
+	return append(a.withoutProxy(), "TAPE_URL="+serve.URL(listener)), stop, nil
 }
 
 // withoutProxy is the environment that keeps the way to the server free of the
