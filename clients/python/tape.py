@@ -1058,7 +1058,7 @@ def main(argv: List[str]) -> int:
                 said = str(verdict)
             line = "%6d  %s  %s" % (step.seq, step.recorded_key or step.key, said)
             # On a terminal, names that an agent chose are text and nothing else.
-            print(re.sub("[\x00-\x1f\x7f-\x9f]", lambda m: "\\u%04x" % ord(m[0]), line))
+            print(re.sub("[\x00-\x1f\x7f-\x9f\ud800-\udfff]", lambda m: "\\u%04x" % ord(m[0]), line))
         try:
             walk.close()
         finally:
