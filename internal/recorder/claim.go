@@ -130,7 +130,7 @@ func (r *Recorder) move(src, to *run, mine, rest plog.Logs) error {
 	}
 	src.sub(amount)
 	src.bytes -= bytes
-	r.spool.Free(before...)
+	r.spool.Free(amount.size(), before...)
 	return nil
 }
 

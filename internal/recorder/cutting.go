@@ -96,7 +96,7 @@ func (r *Recorder) trim(rn *run) {
 	c.lost.Spans += lost.Spans
 	c.lost.Records += lost.Records
 	r.note(rn, false)
-	r.spool.Free(records...)
+	r.spool.Free(lost.size(), records...)
 	r.deps.Telemetry.Dropped(DropTruncated, lost)
 }
 

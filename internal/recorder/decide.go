@@ -253,7 +253,7 @@ func (r *Recorder) note(rn *run, held bool) {
 func (r *Recorder) finish(rn *run) {
 	r.texts.forget(rn)
 	r.note(rn, false)
-	r.spool.Free(rn.places()...)
+	r.spool.Free(rn.amount().size(), rn.places()...)
 	s := r.shard(rn.id)
 	s.mu.Lock()
 	s.drop(rn)
@@ -270,7 +270,7 @@ func (r *Recorder) decidedPerShard() int { return max(1, r.cfg.DecidedRuns/len(r
 // remove forgets an open run of which nothing is left.
 func (r *Recorder) remove(rn *run) {
 	r.texts.forget(rn)
-	r.spool.Free(rn.places()...)
+	r.spool.Free(rn.amount().size(), rn.places()...)
 	_ = r.spool.Unmark(rn.id)
 	s := r.shard(rn.id)
 	s.mu.Lock()

@@ -43,14 +43,20 @@ func (s *Spool) Append(recs []Record) error {
 	if err != nil {
 		return err
 	}
-	lsn := s.lsn.Add(uint64(len(recs))) - uint64(len(recs))
+	lsn := s.lsn.Load()
 	for i, rest := 0, *buf; i < len(recs); i++ {
-		lsn++
+		lsn += recs[i].items()
 		recs[i].LSN = lsn
 		sealHeader(rest, lsn, g.salt)
 		rest = rest[recs[i].size():]
 	}
-	return s.commit(&s.head, *buf, recs)
+	undone, err := s.commit(&s.head, *buf, recs)
+	if err != nil && !undone {
+		// What stands there has these numbers, and they are not given out again.
+		s.lsn.Store(lsn)
+		s.uncount()
+	}
+	return err
 }
 
 func (r *Record) size() int64 { return recordSize(int64(len(r.Extra)) + int64(len(r.Payload))) }
@@ -145,11 +151,12 @@ func (s *Spool) begin(kind fileKind, number uint64, capacity int64) (*segment, e
 }
 
 // commit writes a batch for which there is a reservation and makes its records
-// known. On failure it leaves nothing that a restart could take for a record.
-func (s *Spool) commit(stream **segment, buf []byte, recs []Record) error {
+// known. On failure it leaves nothing that a restart could take for a record, and
+// tells whether it left nothing at all.
+func (s *Spool) commit(stream **segment, buf []byte, recs []Record) (undone bool, err error) {
 	g := *stream
-	_, err := g.file.WriteAt(buf, g.size)
-	undone := err != nil && g.file.Truncate(g.size) == nil
+	_, err = g.file.WriteAt(buf, g.size)
+	undone = err != nil && g.file.Truncate(g.size) == nil
 	if err != nil && !undone {
 		// Whole records may stand there that nobody was told of.
 		for i, off := 0, g.size; i < len(recs) && void.put(g.file, off) == nil; i++ {
@@ -170,6 +177,9 @@ func (s *Spool) commit(stream **segment, buf []byte, recs []Record) error {
 	switch {
 	case err == nil:
 		s.live += g.grow(int64(len(buf)), int64(len(recs)))
+		if g.kind == kindRecords {
+			s.count(recs)
+		}
 	case undone:
 		s.total -= int64(len(buf))
 	default:
@@ -180,12 +190,12 @@ func (s *Spool) commit(stream **segment, buf []byte, recs []Record) error {
 	s.mu.Unlock()
 	if err != nil {
 		s.reap()
-		return fmt.Errorf("spool: %s: %w", g.name, noRoom(err))
+		return undone, fmt.Errorf("spool: %s: %w", g.name, noRoom(err))
 	}
 	if kick {
 		s.worker.wake()
 	}
-	return nil
+	return false, nil
 }
 
 // seal ends a stream's segment and drops it if nothing in it is needed. The

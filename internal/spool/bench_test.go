@@ -54,7 +54,7 @@ func BenchmarkAppend(b *testing.B) {
 						positions[i] = recs[i].Pos
 					}
 					b.StopTimer()
-					s.Free(positions...)
+					s.Free(itemsOf(recs), positions...)
 					b.StartTimer()
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/record")
@@ -77,7 +77,7 @@ func BenchmarkFree(b *testing.B) {
 			positions[i] = recs[i].Pos
 		}
 		b.StartTimer()
-		s.Free(positions...)
+		s.Free(itemsOf(recs), positions...)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(recs)), "ns/record")
 }

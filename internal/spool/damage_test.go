@@ -109,9 +109,13 @@ func TestFlippingAnyByteOfASegmentLosesOneRecordAtMost(t *testing.T) {
 			want.Regions, want.Bytes = 1, r.size()
 			if off >= headerSize {
 				want.Records, want.Spans, want.Logs = 1, int64(r.Spans), int64(r.Logs)
+			} else {
+				want.Missing = int64(r.items())
 			}
 		}
 		require.Equal(t, want, o.s.Stats().Damage, "byte %d", at)
+		again := openDisk(t, d, Config{}).s.Stats().Damage
+		require.Zero(t, again.Lost(), "byte %d: told once", at)
 	}
 }
 
@@ -122,7 +126,7 @@ func TestCuttingASegmentAnywhereKeepsWhatStandsBefore(t *testing.T) {
 		d.files[sampleSegment].data = d.files[sampleSegment].data[:at]
 		o := openDisk(t, d, Config{})
 		require.Zero(t, o.readAll(t))
-		begin := int64(dataStart)
+		begin, lost := int64(dataStart), int64(0)
 		for _, r := range recs {
 			end := begin + headerSize + int64(len(r.Extra)+len(r.Payload))
 			begin += r.size()
@@ -130,8 +134,12 @@ func TestCuttingASegmentAnywhereKeepsWhatStandsBefore(t *testing.T) {
 			require.Equal(t, end <= int64(at), ok, "cut at %d, record %d", at, r.LSN)
 			if ok {
 				require.Equal(t, string(r.Payload), string(got.Payload))
+			} else {
+				lost += int64(r.items())
 			}
 		}
+		damage := o.s.Stats().Damage
+		require.Equal(t, lost, damage.Lost(), "cut at %d: all that is gone, of which one may have its header", at)
 		// The spool can be written on, and the rest is found again.
 		more := []Record{{Payload: []byte("more")}}
 		require.NoError(t, o.s.Append(more))
@@ -151,6 +159,7 @@ func TestRecordsBehindAMissingPieceAreFound(t *testing.T) {
 	assert.Len(t, o.recs, len(recs)-2)
 	assert.EqualValues(t, 1, o.s.Stats().Damage.Records, "the header of the fourth is gone")
 	assert.EqualValues(t, recs[2].Spans, o.s.Stats().Damage.Spans)
+	assert.EqualValues(t, recs[3].items(), o.s.Stats().Damage.Missing)
 }
 
 func TestFlippingAnyByteOfTheMarksLosesOneAtMost(t *testing.T) {
@@ -182,14 +191,14 @@ func TestFlippingAnyByteOfTheMarksLosesOneAtMost(t *testing.T) {
 }
 
 func TestSegmentWithoutAnyHeaderIsSetAside(t *testing.T) {
-	disk, _ := sampleDisk(t)
+	disk, recs := sampleDisk(t)
 	data := disk.files[sampleSegment].data
 	data[3]++
 	data[headerSize+3]++
 	size := int64(len(data))
 	o := openDisk(t, disk, Config{})
 	assert.Empty(t, o.recs)
-	assert.Equal(t, Damage{Regions: 1, Bytes: size}, o.s.Stats().Damage)
+	assert.Equal(t, Damage{Regions: 1, Bytes: size, Missing: int64(itemsOf(recs))}, o.s.Stats().Damage)
 	assert.Contains(t, disk.files, sampleSegment+damagedSuffix)
 	assert.NotContains(t, disk.files, sampleSegment)
 }

@@ -20,7 +20,8 @@
 // Damage costs what it touches. A flipped or missing byte of a segment loses the
 // one record it lies in, one of the marks file loses a mark or brings back what
 // was freed; it is counted in [Stats] and stops nobody, as reading goes on at the
-// next intact header. A file of an unknown version is refused by name and never
+// next intact header. What is gone without a trace (the end of a file, a file, a
+// record without its header) is counted too, span by span: see Numbers below. A file of an unknown version is refused by name and never
 // touched. A file without an intact header of its own is set aside as
 // <name>.damaged and no longer counts.
 //
@@ -59,7 +60,8 @@
 //	 4  checksum of bytes 8 to 64, begun with the salt
 //	 8  body length uint32: extra and payload
 //	12  checksum of the body
-//	16  LSN uint64: the number of the record, ascending, never used again
+//	16  LSN uint64: the number of its last span or log record, ascending, never
+//	    used again; see Numbers
 //	24  id, 16 bytes
 //	40  arrived int64, Unix nanoseconds
 //	48  spans uint32
@@ -100,6 +102,10 @@
 //	3 freed     segment number uint64, then cells
 //	4 segments  next number uint64, then the number of each that is held, or
 //	            zero if they are more than 8192
+//	5 held      spans and log records uint64 in all records that are not freed
+//	            and not above the LSN of the entry; all ones if nobody knows
+//	6 released  spans and log records uint64 in the records that entries 3
+//	            behind it free; zero at an orderly end, to tell the last LSN
 //
 // An unmark also stands in place of a mark, of the same size and filled with the
 // same id over and over: where there is no room for another entry, the mark that
@@ -109,7 +115,23 @@
 // A cell is 64 bytes of a segment. A record is named by the cell in which it
 // begins, as no two begin in one. Cells ascend and are written as the unsigned
 // varint distance to the one before. A marks file that has doubled is replaced
-// by a new one: the marks that hold, entry 3 for all segments, and then entry 4,
-// without which a file is not complete. A segment with a number below
+// by a new one: the marks that hold, entry 3 for all segments, entry 5, and then
+// entry 4, without which a file is not complete. A segment with a number below
 // its next number that it does not name was deleted.
+//
+// # Numbers
+//
+// The LSN ascends from one record to the next by the spans and log records in it, a
+// record of none counting as one. So a marks file and the highest LSN that is found
+// anywhere tell how many must be there:
+//
+//	held + (highest LSN - LSN of entry 5) - released since
+//
+// of which those that are found are taken off, and those whose header is; the rest
+// is [Damage].Missing. It is exact after damage to segments, whichever, and after a
+// kill nothing is missing. It cannot be known, and nothing is counted, where the marks
+// file itself is damaged, or when an entry 6 could not be written, as on a full disk:
+// then entry 5 is written over with all ones. Of what was appended last, with no mark
+// and no orderly end after it, the loss is not seen. After a loss of power, records
+// that were freed since the last sync may be counted as missing.
 package spool

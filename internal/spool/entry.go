@@ -13,6 +13,8 @@ const (
 	entryUnmark
 	entryFreed
 	entrySegments
+	entryHeld
+	entryReleased
 )
 
 const (

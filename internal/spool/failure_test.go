@@ -65,7 +65,7 @@ func TestFreeOnAFullDiskSurvivesARestart(t *testing.T) {
 	recs := make([]Record, 4)
 	require.NoError(t, o.s.Append(recs))
 	disk.limited = true
-	o.s.Free(recs[1].Pos, recs[2].Pos)
+	o.s.Free(2, recs[1].Pos, recs[2].Pos)
 	again := openDisk(t, disk, Config{})
 	assert.Len(t, again.recs, 2)
 	assert.Zero(t, again.s.Stats().Damage)
@@ -199,7 +199,7 @@ func TestConcurrentUse(t *testing.T) {
 				for i, h := range hs {
 					if i%7 > 0 {
 						delete(k.at, h.pos)
-						s.Free(h.pos)
+						s.Free(1, h.pos)
 					}
 				}
 				k.mu.Unlock()
@@ -246,7 +246,7 @@ func TestChildAppendsUntilItIsKilled(*testing.T) {
 				freed = append(freed, recs[i].Pos)
 			}
 		}
-		s.Free(freed...)
+		s.Free(len(freed), freed...)
 		fmt.Println(recs[4].LSN)
 	}
 }
@@ -283,7 +283,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 		}
 		// At most one batch was under way.
 		require.LessOrEqual(t, len(found), len(kept)+10)
-		s.Free(drop...)
+		s.Free(len(drop), drop...)
 		clear(kept)
 		require.NoError(t, s.Close())
 	}

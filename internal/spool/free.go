@@ -8,9 +8,11 @@ type place struct {
 	off int64
 }
 
-// Free says that the records are no longer needed, now and after a restart.
-// Positions that name no record are ignored.
-func (s *Spool) Free(positions ...Position) {
+// Free says that the records are no longer needed, now and after a restart. items is
+// how many spans and log records they are together, by which a restart knows what is
+// missing. Positions that name no record are ignored, and where there are any nothing
+// is known to be missing until the spool is opened anew.
+func (s *Spool) Free(items int, positions ...Position) {
 	if len(positions) == 0 {
 		return
 	}
@@ -19,11 +21,26 @@ func (s *Spool) Free(positions ...Position) {
 	m.positions = append(m.positions[:0], positions...)
 	slices.Sort(m.positions)
 	m.buf, m.freed = m.buf[:0], m.freed[:0]
+	if m.file != nil {
+		// Before the cells: of a call that was interrupted rather more is there.
+		m.buf = appendItems(m.buf, entryReleased, uint64(max(items, 0)), s.lsn.Load(), m.salt)
+	}
 	s.mu.Lock()
 	emptied := s.takeOut()
+	if len(m.freed) == 0 {
+		m.buf = m.buf[:0]
+	}
+	if right := items > 0 && len(m.freed) == len(positions); !s.closed {
+		s.discount(uint64(max(items, 0)), right)
+	}
+	miscounted := s.miscounted
 	s.mu.Unlock()
+	if miscounted {
+		m.uncount(s.lsn.Load())
+	}
 	lagging := false
 	if m.file != nil && (m.behind.Load() || s.writeMarks() != nil) {
+		m.uncount(s.lsn.Load())
 		for _, p := range m.freed {
 			lagging = dead.put(p.in.file, p.off) != nil || lagging
 		}

@@ -22,7 +22,7 @@ func FuzzOpen(f *testing.F) {
 	if err := s.Append(recs); err != nil {
 		f.Fatal(err)
 	}
-	s.Free(recs[2].Pos, recs[3].Pos)
+	s.Free(itemsOf(recs[2:4]), recs[2].Pos, recs[3].Pos)
 	if err := s.Mark(ID{1}, []byte("mark")); err != nil {
 		f.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func FuzzOpen(f *testing.F) {
 		more := []Record{{Payload: []byte("more")}}
 		require.NoError(t, s.Append(more))
 		require.NoError(t, s.Mark(ID{9}, nil))
-		s.Free(append(positions, more[0].Pos)...)
+		s.Free(1+len(positions), append(positions, more[0].Pos)...)
 		require.Zero(t, s.Stats().Records)
 		require.NoError(t, s.Close())
 	})

@@ -23,6 +23,8 @@ type marks struct {
 	// by a new one once it is twice what that would be, but not before a size
 	// that puts off another try after one that failed.
 	rest, notBefore int64
+	// heldAt is where the file says how many are held, 0 when it does not.
+	heldAt int64
 	// behind says that something could not be written, so that only a new file,
 	// written out of what is in memory, tells all.
 	behind atomic.Bool
@@ -214,7 +216,7 @@ func (s *Spool) replaceMarks() error {
 	}
 	old, oldName, oldSize := m.file, m.name, m.size
 	m.fileHeader, m.name, m.file, m.size, m.synced = w.fileHeader, w.name, w.file, w.size, 0
-	m.index = w.index
+	m.index, m.heldAt = w.index, w.heldAt
 	m.rest, m.notBefore = m.size-m.live, 0
 	s.take(-oldSize) //nolint:errcheck // giving back never fails
 	s.tellMarks()

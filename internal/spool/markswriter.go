@@ -15,6 +15,8 @@ type marksWriter struct {
 	size  int64
 	buf   []byte
 	index map[ID]markRef
+	// heldAt is where it says how many are held.
+	heldAt int64
 }
 
 // marksFlush is how much is gathered for one write.
@@ -114,7 +116,7 @@ func (w *marksWriter) copyMarks() error {
 func (w *marksWriter) writeSegments() error {
 	s := w.s
 	s.mu.Lock()
-	lsn := s.lsn.Load()
+	items, lsn := s.holding()
 	list := binary.LittleEndian.AppendUint64(nil, s.nextNumber+1)
 	if len(s.held) <= maxNumbers {
 		for number := range s.held {
@@ -138,6 +140,8 @@ func (w *marksWriter) writeSegments() error {
 			return err
 		}
 	}
+	w.heldAt = w.size + int64(len(w.buf))
+	w.buf = appendItems(w.buf, entryHeld, items, lsn, w.salt)
 	from := len(w.buf)
 	w.buf = endEntry(append(beginEntry(w.buf), list...), from, entrySegments, lsn, w.salt)
 	return nil

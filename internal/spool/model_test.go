@@ -99,6 +99,9 @@ func (m *model) open() error {
 		return err
 	}
 	m.s = s
+	if !m.forgetful {
+		require.Zero(m.t, s.Stats().Damage.Missing, "nothing is missing after a kill")
+	}
 	for lsn, h := range m.held {
 		if !found[lsn] {
 			require.True(m.t, h.freed || m.maybeFreed[lsn] || m.forgetful && !h.synced, "record %d is missing", lsn)
@@ -202,13 +205,15 @@ func (m *model) onMove(id ID, old, now Position) bool {
 
 func (m *model) free(hs []*held) {
 	var positions []Position
+	items := 0
 	for _, h := range hs {
 		positions = append(positions, h.rec.Pos)
+		items += int(h.rec.items())
 		h.freed = true
 		m.maybeFreed[h.rec.LSN] = true
 		delete(m.at, h.rec.Pos)
 	}
-	m.s.Free(positions...)
+	m.s.Free(items, positions...)
 	if m.dead() {
 		return
 	}
@@ -246,4 +251,12 @@ func (m *model) check() {
 		require.Equal(m.t, was, g.liveBytes)
 	}
 	require.Equal(m.t, liveBytes, st.LiveBytes)
+	var items uint64
+	for _, h := range m.held {
+		if !h.freed {
+			items += h.rec.items()
+		}
+	}
+	require.False(m.t, m.s.miscounted)
+	require.Equal(m.t, items, m.s.items)
 }

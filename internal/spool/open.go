@@ -39,7 +39,7 @@ func openOn(st storage, cfg Config) (*Spool, error) {
 		table: table{slotBytes: cfg.SegmentBytes},
 		held:  map[uint64]struct{}{},
 	}
-	r := recovery{s: s}
+	r := recovery{s: s, hurt: map[uint64]hurt{}}
 	if err := r.run(); err != nil {
 		for g := range s.table.all {
 			err = errors.Join(err, g.file.Close())
@@ -68,6 +68,12 @@ type recovery struct {
 	// groups are the records found in copies, by LSN.
 	groups []group
 	buf    []byte
+	// hurt are by LSN, as long as they are found nowhere else.
+	hurt map[uint64]hurt
+	// balance says how many spans and log records there must be; found are those
+	// that there are, or of which it is known that they are lost.
+	balance balance
+	found   uint64
 }
 
 func (r *recovery) run() error {
@@ -91,6 +97,7 @@ func (r *recovery) run() error {
 		r.scanSegment(g)
 	}
 	r.deliverBefore(maxLSN)
+	r.countLost()
 	return r.finish(stale)
 }
 
@@ -182,6 +189,26 @@ func (r *recovery) openFile(name string, n uint64) (file, fileHeader, int64, err
 	return fail(err)
 }
 
+// countLost tells what should be there and is not.
+func (r *recovery) countLost() {
+	d := &r.s.stats.Damage
+	for _, h := range r.hurt {
+		d.lose(&h.Record)
+		r.found += h.items()
+	}
+	d.Missing += r.balance.missing(r.s.lsn.Load(), r.found)
+}
+
+// forgetHurt makes records void that were counted as lost, so that no later start
+// counts them again: now that a marks file is there which does not count on them.
+func (r *recovery) forgetHurt() {
+	for _, h := range r.hurt {
+		// Where it fails they are told of once more.
+		_ = void.put(h.in.file, h.off)
+		h.in.dirty = true
+	}
+}
+
 // finish writes the state that was found to a marks file of its own, without
 // which the next kill would not see what this start has settled, and removes
 // what is no longer needed.
@@ -199,6 +226,8 @@ func (r *recovery) finish(stale []string) error {
 				return err
 			}
 			s.marks.behind.Store(true)
+		} else {
+			r.forgetHurt()
 		}
 	}
 	s.reap()

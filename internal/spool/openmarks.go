@@ -57,6 +57,10 @@ func (r *recovery) openMarks(names []string) (stale []string, err error) {
 	s.marks.fileHeader, s.marks.name, s.marks.file = best.fileHeader, best.name, best.file
 	s.marks.size, s.marks.index, s.marks.live = best.size, best.index, best.live
 	s.total += best.size
+	s.marks.heldAt = best.balance.at
+	if best.complete && best.damage.Regions == 0 {
+		r.balance = best.balance
+	}
 	s.tellMarks()
 	return stale, nil
 }
@@ -85,6 +89,7 @@ type marksReader struct {
 	// highest is the highest number, lsn the highest LSN that the file tells.
 	highest, lsn uint64
 	damage       Damage
+	balance      balance
 }
 
 func (r *recovery) readMarks(name string, n uint64) (*marksReader, error) {
@@ -123,6 +128,10 @@ func (m *marksReader) take(e *entry, off int64) {
 		})
 	case entrySegments:
 		m.segments(e.body)
+	case entryHeld:
+		m.balance.begin(e, off)
+	case entryReleased:
+		m.balance.free(e)
 	}
 }
 

@@ -146,14 +146,14 @@ func (d *Damage) add(h *header, known bool, size int64) {
 	d.Regions++
 	d.Bytes += size
 	if known {
-		d.lose(h)
+		d.lose(&h.Record)
 	}
 }
 
-func (d *Damage) lose(h *header) {
+func (d *Damage) lose(r *Record) {
 	d.Records++
-	d.Spans += int64(h.Spans)
-	d.Logs += int64(h.Logs)
+	d.Spans += int64(r.Spans)
+	d.Logs += int64(r.Logs)
 }
 
 // grown makes a pooled buffer n bytes long.

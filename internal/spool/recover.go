@@ -39,8 +39,15 @@ func (r *recovery) scanCopies() {
 			n++
 		}
 		r.groups = append(r.groups, r.settle(list[:n]))
+		delete(r.hurt, list[0].lsn)
 		list = list[n:]
 	}
+}
+
+// hurt is a record of which the header is intact and the body is not.
+type hurt struct {
+	Record
+	place
 }
 
 // settle decides which of the copies of one record counts: none if one was
@@ -96,7 +103,7 @@ func (r *recovery) scanFile(g *segment, fn func(h *header, off int64, dead bool)
 			}
 			fn(h, off, gone)
 		case h.state != void && !gone && !r.copied(h.LSN):
-			s.stats.Damage.lose(h)
+			r.hurt[h.LSN] = hurt{h.Record, place{g, off}}
 		}
 	})
 	s.stats.Damage.Regions += damage.Regions
@@ -107,6 +114,7 @@ func (r *recovery) scanFile(g *segment, fn func(h *header, off int64, dead bool)
 // copies that come before each.
 func (r *recovery) scanSegment(g *segment) {
 	r.scanFile(g, func(h *header, off int64, dead bool) {
+		delete(r.hurt, h.LSN)
 		r.deliverBefore(h.LSN)
 		gr := r.group(h.LSN)
 		switch {
@@ -162,8 +170,10 @@ func (r *recovery) deliverBefore(lsn uint64) {
 // deliver hands a record to the caller, and takes it for live if it is wanted.
 func (r *recovery) deliver(h *header, p place) {
 	h.Pos = p.in.position(p.off)
+	r.found += h.items()
 	if on := r.s.cfg.OnRecord; on != nil && !on(&h.Record) {
 		return
 	}
 	p.in.live.set(cellOf(p.off))
+	r.s.items += h.items()
 }

@@ -54,7 +54,8 @@ var (
 type Record struct {
 	ID ID
 	// Kind, Flags, Spans, Logs, Arrived and Extra are the caller's and are
-	// given back as they were. Spans and Logs also tell what damage has cost.
+	// given back as they were. Spans and Logs also tell what damage has cost; a
+	// record of neither counts as one.
 	Kind        uint8
 	Flags       uint16
 	Spans, Logs uint32
@@ -63,9 +64,9 @@ type Record struct {
 	// Extra is metadata small enough to be read at a restart for every record.
 	Extra   []byte
 	Payload []byte
-	// Pos and LSN are set by Append. The LSN ascends from record to record and
-	// stays when one is moved. After a restart it goes on above that of every
-	// record and mark there is.
+	// Pos and LSN are set by Append. The LSN ascends from record to record, by the
+	// number of their spans and log records, and stays when one is moved. After a
+	// restart it goes on above that of every record and mark there is.
 	Pos Position
 	LSN uint64
 }
@@ -139,6 +140,9 @@ type Spool struct {
 	total, markLive int64
 	// live are the bytes of total in records that were not freed.
 	live int64
+	// items are the spans and log records in them, unless miscounted.
+	items      uint64
+	miscounted bool
 	// doomed segments are to be removed once the lock is free.
 	doomed []*segment
 	// fruitless is the garbage that the last compaction could not remove.

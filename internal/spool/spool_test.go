@@ -21,6 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// itemsOf is how many spans and log records there are in records.
+func itemsOf(recs []Record) (n int) {
+	for i := range recs {
+		n += int(recs[i].items())
+	}
+	return n
+}
+
 // resum makes the checksums of a changed file header right.
 func resum(b []byte) []byte {
 	binary.LittleEndian.PutUint32(b[60:], crc32.Checksum(b[:60], castagnoli))
@@ -44,7 +52,7 @@ func TestRecordsAndMarksComeBackFromADirectory(t *testing.T) {
 	require.NoError(t, s.Mark(ID{2}, nil))
 	require.NoError(t, s.Mark(ID{3}, []byte("gone")))
 	require.NoError(t, s.Unmark(ID{3}, ID{4}))
-	s.Free(first[1].Pos)
+	s.Free(1, first[1].Pos)
 	require.NoError(t, s.Close())
 
 	entries, err := os.ReadDir(dir)
@@ -71,7 +79,7 @@ func TestRecordsAndMarksComeBackFromADirectory(t *testing.T) {
 	})
 	require.NoError(t, err)
 	slices.Sort(events[:2])
-	assert.Equal(t, []string{"mark 1 new", "mark 2 ", "record 1 3 8001 4 5 6 extra true 1", "record 3 0 0 0 0 0  true 3"}, events)
+	assert.Equal(t, []string{"mark 1 new", "mark 2 ", "record 1 3 8001 4 5 6 extra true 9", "record 3 0 0 0 0 0  true 11"}, events)
 	assert.EqualValues(t, 1, s.Stats().Records, "the other was not wanted")
 	lost, err := s.Read([]Position{first[0].Pos}, func(_ int, r *Record) error {
 		assert.Equal(t, "payload", string(r.Payload))
@@ -81,7 +89,7 @@ func TestRecordsAndMarksComeBackFromADirectory(t *testing.T) {
 	assert.Zero(t, lost)
 	more := []Record{{}}
 	require.NoError(t, s.Append(more))
-	assert.EqualValues(t, 4, more[0].LSN)
+	assert.EqualValues(t, 12, more[0].LSN)
 	require.NoError(t, s.Close())
 }
 
@@ -136,8 +144,8 @@ func TestFullSpoolRefusesAndTakesAgainAfterFree(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooLarge)
 	require.ErrorIs(t, s.Mark(ID{}, make([]byte, MaxExtra+1)), ErrTooLarge)
 
-	s.Free(positions...)
-	s.Free(positions...) // once more does no harm
+	s.Free(len(positions), positions...)
+	s.Free(len(positions), positions...) // once more does no harm
 	recs := []Record{{Payload: bytes.Repeat([]byte("z"), 50<<10)}, {Payload: []byte("small")}}
 	require.NoError(t, s.Append(recs), "larger than a segment")
 	lost, err := s.Read([]Position{recs[1].Pos, recs[0].Pos}, func(i int, r *Record) error {
@@ -146,7 +154,7 @@ func TestFullSpoolRefusesAndTakesAgainAfterFree(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Zero(t, lost)
-	s.Free(recs[0].Pos, recs[1].Pos)
+	s.Free(2, recs[0].Pos, recs[1].Pos)
 	assert.Zero(t, s.Stats().LiveBytes)
 	assert.Zero(t, s.Stats().Records)
 }
@@ -166,7 +174,7 @@ func TestClosedSpoolSaysSo(t *testing.T) {
 	require.ErrorIs(t, s.Unmark(ID{}), ErrClosed)
 	require.ErrorIs(t, s.Compact(), ErrClosed)
 	require.ErrorIs(t, s.Sync(), ErrClosed)
-	s.Free(recs[0].Pos)
+	s.Free(1, recs[0].Pos)
 }
 
 func TestReadStopsAtTheErrorOfTheCaller(t *testing.T) {
@@ -218,7 +226,7 @@ func TestLongLivedRunPinsNoOldSegments(t *testing.T) {
 				}
 				return err == nil
 			}, 10*time.Second, time.Millisecond)
-			s.Free(recs[0].Pos, recs[1].Pos)
+			s.Free(2, recs[0].Pos, recs[1].Pos)
 			written += len(recs)
 		}
 		require.NoError(t, s.Compact())
@@ -261,7 +269,7 @@ func TestManyRecordsThroughASmallSpoolLeaveNothingBehind(t *testing.T) {
 				for j := range recs {
 					positions = append(positions, recs[j].Pos)
 				}
-				s.Free(positions...)
+				s.Free(len(positions), positions...)
 				require.NoError(t, s.Unmark(recs[0].ID))
 			}
 		}

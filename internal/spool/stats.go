@@ -25,7 +25,14 @@ type Damage struct {
 	// Regions and Bytes are the damaged stretches of files.
 	Regions, Bytes int64
 	// Records, Spans and Logs are those known to be lost: their header was
-	// intact and their body was not. What lay in a region without an intact
-	// header is unknown and not in here.
+	// intact and their body was not.
 	Records, Spans, Logs int64
+	// Missing are spans and log records that must be there, by their numbers, and of
+	// which nothing was found by Open: the end of a file that was cut off, a file
+	// that is gone, a record without its header. Nothing is counted where the marks
+	// file itself is damaged.
+	Missing int64
 }
+
+// Lost is how many spans and log records damage is known to have cost.
+func (d Damage) Lost() int64 { return d.Spans + d.Logs + d.Missing }

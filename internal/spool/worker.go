@@ -189,6 +189,7 @@ func (s *Spool) Close() error {
 	defer s.moving.Unlock()
 	s.appending.Lock()
 	defer s.appending.Unlock()
+	s.tellLast()
 	var err error
 	if s.cfg.SyncInterval > 0 {
 		err = s.sync()

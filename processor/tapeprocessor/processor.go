@@ -22,6 +22,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/recorder"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/internal/spool"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
 	"github.com/tapedeck/tapedeck/tape"
@@ -108,6 +109,7 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 	if p.recorder, err = recorder.Open(p.cfg.recorder(), deps); err != nil {
 		return err
 	}
+	p.tellDamage()
 	p.forLogs.Store(p.recorder)
 	if storage != nil {
 		p.unregister = storage.RegisterRuns(runs{p.recorder})
@@ -125,6 +127,20 @@ func (p *tapeProcessor) Start(ctx context.Context, host component.Host) error {
 		p.done.Go(func() { p.storePolicy(loopCtx, storage.Store()) })
 	}
 	return nil
+}
+
+// tellDamage says what of the spool could not be read at the start.
+func (p *tapeProcessor) tellDamage() {
+	d := p.recorder.Status().Spool.Damage
+	if d == (spool.Damage{}) {
+		return
+	}
+	p.set.Logger.Warn("Parts of the spool are damaged or missing; everything else in it goes on",
+		zap.String("directory", p.cfg.Spool.Directory),
+		zap.Int64("lost_spans_and_log_records", d.Lost()),
+		zap.Int64("of_which_without_a_trace", d.Missing),
+		zap.Int64("damaged_regions", d.Regions),
+		zap.Int64("damaged_bytes", d.Bytes))
 }
 
 // Pauses between attempts to store the policy.

@@ -130,7 +130,7 @@ func observe(b *metadata.TelemetryBuilder, rec *recorder.Recorder) error {
 		b.RegisterProcessorTapeSpoolSyncFailuresCallback(number(func(s recorder.Status) int64 { return s.Spool.SyncErrors })),
 		b.RegisterProcessorTapeDamagedBytesCallback(number(func(s recorder.Status) int64 { return s.Spool.Damage.Bytes })),
 		b.RegisterProcessorTapeDamagedSpansCallback(number(func(s recorder.Status) int64 {
-			return s.Spool.Damage.Spans + s.Spool.Damage.Logs
+			return s.Spool.Damage.Lost()
 		})),
 		b.RegisterProcessorTapeOldestRunAgeCallback(func(_ context.Context, o metric.Float64Observer) error {
 			age := 0.0

@@ -236,7 +236,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeDamagedSpans, err = builder.meter.Int64ObservableCounter(
 		"otelcol_processor_tape_damaged_spans",
-		metric.WithDescription("Spans and log records of damaged records of the spool, as far as their number is known. [Development]"),
+		metric.WithDescription("Spans and log records that damage to the spool has cost since the start, those of which nothing is left too, by the numbers of what is left. Where the marks file itself is damaged, only those whose record still says how many it had. [Development]"),
 		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)

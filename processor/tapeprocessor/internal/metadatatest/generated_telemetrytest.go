@@ -40,7 +40,7 @@ func AssertEqualProcessorTapeDamagedBytes(t *testing.T, tt *componenttest.Teleme
 func AssertEqualProcessorTapeDamagedSpans(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_processor_tape_damaged_spans",
-		Description: "Spans and log records of damaged records of the spool, as far as their number is known. [Development]",
+		Description: "Spans and log records that damage to the spool has cost since the start, those of which nothing is left too, by the numbers of what is left. Where the marks file itself is damaged, only those whose record still says how many it had. [Development]",
 		Unit:        "{span}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
