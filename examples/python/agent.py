@@ -6,46 +6,37 @@ opentelemetry-exporter-otlp-proto-http; a replay needs Python alone.
     tape run failed.jsonl -- python agent.py [MAX_WORDS]
 """
 import json
-import os
+import pathlib
 import sys
-import urllib.error
-import urllib.request
 
-TAPE_URL = os.environ.get("TAPE_URL")
-# The tape is on this machine: no proxy in between.
-direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+# An agent of its own has a copy of tape.py beside it.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients" / "python"))
+import tape  # noqa: E402
 
 
 class ToolError(Exception):
     pass
 
 
-def ask_tape(tool, args):
-    """The recorded answer. A recorded failure and a verdict are both an error."""
-    body = json.dumps({"tool": tool, "args": args}).encode()
-    request = urllib.request.Request(TAPE_URL + "/v1/call", body, {"Content-Type": "application/json"})
-    try:
-        answer = json.load(direct.open(request))
-    except urllib.error.HTTPError as verdict:
-        sys.exit(f"{tool}: {json.load(verdict)['error']['message']}")
-    if "error" in answer:
-        raise ToolError(answer["error"]["message"])
-    return answer["result"]
-
-
-def run_live(tool, args, function):
-    """Really run the tool, in a span as the GenAI conventions have it."""
-    with tracer.start_as_current_span(f"execute_tool {tool}") as span:
-        span.set_attribute("gen_ai.operation.name", "execute_tool")
-        span.set_attribute("gen_ai.tool.name", tool)
-        span.set_attribute("gen_ai.tool.call.arguments", json.dumps(args))
-        result = function(**args)
-        span.set_attribute("gen_ai.tool.call.result", json.dumps(result))
-        return result
+def traced(tool, function):
+    """The function in a span as the GenAI conventions have it."""
+    def run(**args):
+        with tracer.start_as_current_span(f"execute_tool {tool}") as span:
+            span.set_attribute("gen_ai.operation.name", "execute_tool")
+            span.set_attribute("gen_ai.tool.name", tool)
+            span.set_attribute("gen_ai.tool.call.arguments", json.dumps(args))
+            result = function(**args)
+            span.set_attribute("gen_ai.tool.call.result", json.dumps(result))
+            return result
+    return run
 
 
 def call(tool, function, **args):
-    return ask_tape(tool, args) if TAPE_URL else run_live(tool, args, function)
+    """Under `tape run` the recorded answer; else the function really runs."""
+    try:
+        return tape.call(tool, traced(tool, function), args, errors=[ToolError])
+    except tape.Verdict as verdict:
+        sys.exit(f"{tool}: {verdict}")
 
 
 def search(query, limit):
@@ -67,7 +58,7 @@ def agent(max_words):
 
 
 def main(max_words=6):
-    if TAPE_URL:
+    if tape.session():
         return agent(max_words)
     with tracer.start_as_current_span("invoke_agent reporter") as span:
         span.set_attribute("gen_ai.operation.name", "invoke_agent")
@@ -75,8 +66,7 @@ def main(max_words=6):
         agent(max_words)
 
 
-if not TAPE_URL:
-    from opentelemetry import trace
+if not tape.session():
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor

@@ -37,7 +37,10 @@ func TestTheBundleOfAKeptRun(t *testing.T) {
 			assert.JSONEq(t, big, string(tp.Records[0].Result), "bodies are inside")
 		}
 	}
-	assert.Equal(t, []string{kept + "/README.md", kept + "/bundle.json", kept + "/tape.jsonl"}, names)
+	assert.Equal(t, []string{
+		kept + "/README.md", kept + "/bundle.json", kept + "/tape.jsonl",
+		kept + "/tape.py", kept + "/tape.mjs", kept + "/tape.d.mts",
+	}, names)
 	assert.Equal(t, []string{"read_bundle " + kept + " by alice"}, f.audits())
 	assert.Equal(t, []string{"bundle OK"}, f.seen)
 }

@@ -5,8 +5,10 @@
 //	<trace_id>/bundle.json     the list of files with their hashes, and the manifest
 //	<trace_id>/tape.jsonl      the tape, as `tape run` plays it
 //	<trace_id>/bodies/<sha256> the bodies that the tape names by reference, if any
+//	<trace_id>/tape.py, tape.mjs, tape.d.mts
+//	                           the clients, which replay it with Python or Node alone
 //
-// The same tape makes the same bytes. Names and contents of a tape come from an
+// The same tape makes the same bytes, of the same version. Names and contents of a tape come from an
 // agent and are data: no name of a file is made of them, and the README shows none
 // but those of its own.
 //
@@ -30,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tapedeck/tapedeck/clients"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -80,19 +83,21 @@ type index struct {
 	Bundle  string `json:"bundle"`
 	TraceID string `json:"trace_id,omitempty"`
 	Records int    `json:"records"`
-	// Command is what runs the bundle, in its folder.
+	// Command is what runs the bundle, in its folder, as it is.
 	Command []string    `json:"command"`
 	Files   []fileEntry `json:"files"`
 	// MissingBodies are named by the tape and not in the bundle.
 	MissingBodies []string       `json:"missing_bodies,omitempty"`
 	Manifest      *tape.Manifest `json:"manifest,omitempty"`
+	// bodies is set where the bundle has some.
+	bodies bool
 }
 
 // New makes a bundle. The error is that of a tape that cannot be written, or of an
 // empty one.
 func New(c Content) (*Bundle, error) {
 	b := &Bundle{Name: plainName, when: time.Unix(0, 0)}
-	ix := index{Bundle: Version, Manifest: c.Manifest, Command: []string{"tape", "run", "tape.jsonl", "--", "CMD"}}
+	ix := index{Bundle: Version, Manifest: c.Manifest, Command: []string{"python3", "tape.py", "tape.jsonl"}}
 	if m := c.Manifest; m != nil {
 		if isTraceID(m.TraceID) {
 			b.Name, ix.TraceID = m.TraceID, m.TraceID
@@ -132,7 +137,11 @@ func New(c Content) (*Bundle, error) {
 			continue
 		}
 		files = append(files, File{"bodies/" + hash, data})
+		ix.bodies = true
 	}
+	files = append(files,
+		File{"tape.py", []byte(clients.Python)}, File{"tape.mjs", []byte(clients.JavaScript)},
+		File{"tape.d.mts", []byte(clients.TypeScript)})
 	for _, f := range files {
 		sum := sha256.Sum256(f.Data)
 		ix.Files = append(ix.Files, fileEntry{f.Name, hex.EncodeToString(sum[:]), len(f.Data)})

@@ -10,8 +10,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,10 +70,11 @@ func TestABundleHasTheTapeAndSaysHowToRunIt(t *testing.T) {
 	m := &tape.Manifest{Tape: tape.Version, TraceID: id, Ended: "2026-08-20T10:00:00.5Z", Complete: true, Agent: "<script>x</script>"}
 	packed := pack(t, content(m, record()))
 	files := untar(t, packed)
-	require.Len(t, files, 3)
+	require.Len(t, files, 6)
 	tp, err := tape.ReadAll(bytes.NewBufferString(files[id+"/tape.jsonl"]))
 	require.NoError(t, err)
 	assert.Len(t, tp.Records, 1)
+	assert.Contains(t, files[id+"/README.md"], "\n    python3 tape.py tape.jsonl\n")
 	assert.Contains(t, files[id+"/README.md"], "tape run tape.jsonl -- CMD")
 	assert.NotContains(t, files[id+"/README.md"], "script")
 	assert.NotContains(t, files[id+"/README.md"], "gaps")
@@ -87,8 +90,10 @@ func TestABundleHasTheTapeAndSaysHowToRunIt(t *testing.T) {
 	assert.Equal(t, id, index.TraceID)
 	assert.Equal(t, 1, index.Records)
 	assert.Equal(t, id, index.Manifest.TraceID)
-	require.Len(t, index.Files, 1)
-	assert.Equal(t, hashOf(files[id+"/tape.jsonl"]), index.Files[0].SHA256)
+	require.Len(t, index.Files, 4)
+	for _, f := range index.Files {
+		assert.Equal(t, hashOf(files[id+"/"+f.Name]), f.SHA256, f.Name)
+	}
 	assert.Equal(t, packed, pack(t, content(m, record())), "the same tape makes the same bytes")
 }
 
@@ -103,7 +108,8 @@ func TestBodiesByReferenceComeAlong(t *testing.T) {
 	}
 	files := untar(t, pack(t, c))
 	assert.Equal(t, "body", files["tape/bodies/"+there])
-	assert.Len(t, files, 4, "and no other body")
+	assert.Len(t, files, 7, "and no other body")
+	assert.Contains(t, files["tape/README.md"], "| bodies/ |")
 	var index struct {
 		Missing []string `json:"missing_bodies"`
 	}
@@ -126,6 +132,33 @@ func TestAnIncompleteTapeSaysSo(t *testing.T) {
 func TestNothingIsNoBundle(t *testing.T) {
 	_, err := bundle.New(content(nil))
 	assert.ErrorIs(t, err, tape.ErrEmpty)
+}
+
+// The commands of the README run as they are.
+func TestTheBundleRuns(t *testing.T) {
+	large := `{"page":"` + strings.Repeat("x", 1000) + `"}`
+	m := &tape.Manifest{Tape: tape.Version, TraceID: id, Complete: true, Redaction: &tape.Redaction{Policy: "v1"}}
+	failed := tape.Record{Seq: 2, Tool: "send", Args: []byte(`{"token":"[REDACTED:token]"}`), Redacted: []string{"args.token"}, Error: &tape.Error{Message: "down"}}
+	c := content(m, record(tape.Body{SHA256: hashOf(large), MediaType: "application/json"}), failed)
+	c.Body = func(string) ([]byte, error) { return []byte(large), nil }
+	b, err := bundle.New(c)
+	require.NoError(t, err)
+	folder := filepath.Join(t.TempDir(), "bundle")
+	require.NoError(t, b.WriteDir(folder))
+	for _, argv := range [][]string{{"python3", "tape.py", "tape.jsonl"}, {"node", "tape.mjs", "tape.jsonl"}} {
+		program, err := exec.LookPath(argv[0])
+		if err != nil {
+			t.Logf("no %s here", argv[0])
+			continue
+		}
+		cmd := exec.Command(program, argv[1:]...)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Contains(t, string(out), `"tape_hits":2`)
+		assert.Contains(t, string(out), `a failure: "down"`)
+	}
 }
 
 func TestADirectory(t *testing.T) {

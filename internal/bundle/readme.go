@@ -16,22 +16,34 @@ func readme(ix *index) []byte {
 		fmt.Fprintf(&b, "%d steps.\n", ix.Records)
 	}
 	b.WriteString(`
-Run your agent against the recording:
+Run it:
+
+    python3 tape.py tape.jsonl
+
+That asks for every recorded call in turn, answers it from the tape and says what it
+found; nothing is called for real. It needs Python 3.9 or later and nothing else, and
+` + "`node tape.mjs tape.jsonl`" + ` does the same with Node 18 or later.
+
+Run an agent against the recording, with the command ` + "`tape`" + `:
 
     tape run tape.jsonl -- CMD
 
-CMD is the command that starts the agent. Its tool and model calls are answered from
-the tape, nothing is called for real, and the command fails when the agent asks for
-something else than the recorded run did. ` + "`tape serve tape.jsonl`" + ` answers calls
-from an agent that is started in another way; ` + "`tape show tape.jsonl`" + ` shows the run.
+CMD is the command that starts the agent. Its calls are answered from the tape, and the
+command fails when the agent asks for something else than the recorded run did.
+` + "`tape show tape.jsonl`" + ` shows the run. An agent that makes its calls through one of the
+clients here needs no other command:
+
+    TAPE_FILE=tape.jsonl CMD
 
 | file | |
 |---|---|
 | tape.jsonl | the tape: JSON lines, first the manifest, then one record a call |
+| tape.py, tape.mjs | the clients for Python and JavaScript; their first lines say how they are used |
+| tape.d.mts | the types of tape.mjs |
 | bundle.json | these files with their hashes, and the manifest of the tape |
 `)
-	if len(ix.Files) > 1 {
-		b.WriteString("| bodies/ | large bodies that the tape names by their sha256; `tape run` answers such a call with a gap |\n")
+	if ix.bodies {
+		b.WriteString("| bodies/ | large bodies that the tape names by their sha256; the clients read them, `tape run` answers such a call with a gap |\n")
 	}
 	if m := ix.Manifest; m != nil && (!m.Complete || len(m.Gaps) > 0) {
 		if m.Complete {

@@ -29,8 +29,8 @@ func (a *app) exportCmd() *cobra.Command {
 		Long: `Turn a tape into a trace, as an OTLP JSON document that any tracing backend takes. Of a
 trace id it is the stored trace; of a file it is made of the records.
 
-With --bundle it is the tape with what it takes to run it: a tar.gz, or a directory
-where -o ends in a slash.`,
+With --bundle it is the tape with what it takes to run it, with no more than Python or
+Node: a tar.gz, or a directory where -o ends in a slash.`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
 			if !asBundle {
@@ -44,7 +44,13 @@ where -o ends in a slash.`,
 			if err != nil {
 				return err
 			}
-			made, err := bundle.New(bundle.Content{Manifest: t.Manifest, Records: slices.Values(t.Records)})
+			made, err := bundle.New(bundle.Content{
+				Manifest: t.Manifest, Records: slices.Values(t.Records),
+				// An unpacked bundle is packed again with the bodies that lie in it.
+				Body: func(hash string) ([]byte, error) {
+					return os.ReadFile(filepath.Join(filepath.Dir(argv[0]), "bodies", hash))
+				},
+			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", argv[0], err)
 			}

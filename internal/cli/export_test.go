@@ -65,7 +65,7 @@ func TestExportOfABundle(t *testing.T) {
 		require.NoError(t, err)
 		names = append(names, strings.TrimPrefix(h.Name, keptID+"/"))
 	}
-	assert.Equal(t, []string{"README.md", "bundle.json", "tape.jsonl"}, names)
+	assert.Equal(t, []string{"README.md", "bundle.json", "tape.jsonl", "tape.py", "tape.mjs", "tape.d.mts"}, names)
 
 	// The command of the README works on what was unpacked.
 	folder := filepath.Join(dir, "unpacked") + "/"
@@ -77,6 +77,20 @@ func TestExportOfABundle(t *testing.T) {
 	oneLineError(t, r)
 	assert.Equal(t, exitUsage, r.code)
 	assert.Contains(t, r.err, "is not empty")
+}
+
+func TestExportOfAnUnpackedBundleKeepsItsBodies(t *testing.T) {
+	const digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" // of "hello"
+	dir := t.TempDir()
+	file := filepath.Join(dir, "tape.jsonl")
+	line := `{"seq":1,"tool":"t","args":{},"body":{"sha256":"` + digest + `","bytes":5}}`
+	require.NoError(t, os.WriteFile(file, []byte(line+"\n"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "bodies"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bodies", digest), []byte("hello"), 0o600))
+	folder := filepath.Join(dir, "again") + "/"
+	r := tapeCmd(t, "", "export", file, "--bundle", "-o", folder)
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.Equal(t, "hello", read(t, folder+"bodies/"+digest))
 }
 
 func TestExportOfABundleByID(t *testing.T) {
