@@ -22,6 +22,8 @@ const (
 	defaultQueue = 32 << 20
 	// defaultMaxRequests lets a team look at runs at the same time.
 	defaultMaxRequests = 16
+	// defaultCache holds dozens of tapes of ordinary failed runs.
+	defaultCache = 64 << 20
 	// maxHeader bounds the header of a request: room for a long token and a query of
 	// many filters.
 	maxHeader = 64 << 10
@@ -42,6 +44,9 @@ type Config struct {
 	// MaxConcurrentRequests is how many requests the API answers at a time. Each may
 	// hold one run in memory.
 	MaxConcurrentRequests int `mapstructure:"max_concurrent_requests"`
+	// CacheBytes bounds the rebuilt tapes that the API keeps in memory for those who
+	// ask again; 0 keeps none.
+	CacheBytes int `mapstructure:"cache_bytes"`
 
 	// prevent unkeyed literal initialization
 	_ struct{}
@@ -66,6 +71,9 @@ const minQueue = 1 << 20
 func (c *Config) Validate() error {
 	if c.MaxConcurrentRequests <= 0 {
 		return fmt.Errorf("max_concurrent_requests: %d is not a positive number", c.MaxConcurrentRequests)
+	}
+	if c.CacheBytes < 0 {
+		return fmt.Errorf("cache_bytes: %d is negative; 0 keeps nothing", c.CacheBytes)
 	}
 	if !c.QueueConfig.HasValue() {
 		return nil
@@ -107,5 +115,6 @@ func createDefaultConfig() component.Config {
 		HTTP:          configoptional.Some(server),
 
 		MaxConcurrentRequests: defaultMaxRequests,
+		CacheBytes:            defaultCache,
 	}
 }

@@ -75,6 +75,11 @@ func TestConfig(t *testing.T) {
 	require.ErrorContains(t, err, "storage")
 	_, err = load(t, "no_requests")
 	require.ErrorContains(t, err, "max_concurrent_requests")
+	_, err = load(t, "no_such_cache")
+	require.ErrorContains(t, err, "cache_bytes")
+	cfg, err = load(t, "no_cache")
+	require.NoError(t, err)
+	assert.Zero(t, cfg.CacheBytes)
 	_, err = load(t, "unknown")
 	require.ErrorContains(t, err, "directory")
 }

@@ -71,7 +71,7 @@ func (e *tapeExporter) start(ctx context.Context, host component.Host) error {
 	if !e.cfg.HTTP.HasValue() {
 		return nil
 	}
-	e.server, err = serveAPI(ctx, host, e.settings, e.telemetry, e.cfg.HTTP.Get(), e.cfg.MaxConcurrentRequests, ext, e.waiting.has)
+	e.server, err = serveAPI(ctx, host, e.settings, e.telemetry, e.cfg, ext, e.waiting.has)
 	return err
 }
 

@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
-	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
@@ -33,11 +32,11 @@ func serveAPI(
 	host component.Host,
 	settings component.TelemetrySettings,
 	telemetry *metadata.TelemetryBuilder,
-	cfg *confighttp.ServerConfig,
-	maxRequests int,
+	of *Config,
 	ext tapestore.Extension,
 	waiting func(tenant, traceID string) bool,
 ) (*apiServer, error) {
+	cfg := of.HTTP.Get()
 	handler := api.New(ext.Store(), api.Options{
 		Refuse: guard(cfg.NetAddr.Endpoint),
 		Pending: func(ctx context.Context, tenant, id string) bool {
@@ -45,7 +44,8 @@ func serveAPI(
 		},
 		Keep:        keeper(ext),
 		Translation: ext.Translation(),
-		MaxRequests: maxRequests,
+		MaxRequests: of.MaxConcurrentRequests,
+		CacheBytes:  of.CacheBytes,
 		Logger:      settings.Logger,
 		Subject:     subject,
 		Observe: func(r *http.Request, endpoint string, status int) {

@@ -14,8 +14,9 @@
 // every keeping and every deletion is one audit line in the log, without content,
 // whether it succeeds or not.
 //
-// It holds one run in memory for each request that reads one, and answers a bounded
-// number of requests at a time.
+// It holds one run in memory for each request that reads one, answers a bounded
+// number of requests at a time, and may keep a bounded number of bytes of tapes that
+// it has made.
 package api
 
 import (
@@ -51,6 +52,8 @@ type Options struct {
 	// MaxRequests is how many requests are answered at a time; 0 is any number.
 	// Others wait a moment for their turn, and are then sent away as busy.
 	MaxRequests int
+	// CacheBytes bounds the tapes that are kept as they were sent; 0 keeps none.
+	CacheBytes int
 	// Now is the clock against which since=24h is understood; nil is time.Now.
 	Now func() time.Time
 }
@@ -60,6 +63,8 @@ type server struct {
 	store  *store.Store
 	tenant string
 	opts   Options
+	// answers is shared by all tenants.
+	answers *answers
 }
 
 // New makes the handler.
@@ -85,7 +90,7 @@ func New(st *store.Store, opts Options) http.Handler {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &server{store: st, opts: opts}
+	s := &server{store: st, opts: opts, answers: newAnswers(opts.CacheBytes)}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/tapes", s.methods(map[string]endpoint{
 		http.MethodGet: {"list", "", (*server).list},

@@ -33,7 +33,7 @@ func (s *server) bundle(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.audit(r, "read_bundle", "trace_id", id, outcomeOK)
-	tellGaps(w, manifest)
+	tellGaps(w, manifest.Complete, len(manifest.Gaps))
 	w.Header().Set("Content-Type", bundle.MediaType)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+made.Name+`.tar.gz"`)
 	w.Header().Set("Content-Length", strconv.Itoa(packed.Len()))

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/tapedeck/tapedeck/internal/store/rebuild"
-	"github.com/tapedeck/tapedeck/tape"
 )
 
 const (
@@ -21,9 +20,9 @@ const (
 )
 
 // tellGaps says in headers how much of a run a tape lacks.
-func tellGaps(w http.ResponseWriter, m *tape.Manifest) {
-	w.Header().Set(completeHeader, strconv.FormatBool(m.Complete))
-	w.Header().Set(gapsHeader, strconv.Itoa(len(m.Gaps)))
+func tellGaps(w http.ResponseWriter, complete bool, gaps int) {
+	w.Header().Set(completeHeader, strconv.FormatBool(complete))
+	w.Header().Set(gapsHeader, strconv.Itoa(gaps))
 }
 
 // tellMissing says in headers how much of a run a trace lacks.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/rebuild"
-	"github.com/tapedeck/tapedeck/tape"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/zap"
 )
@@ -22,17 +21,22 @@ func (s *server) tape(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	manifest, records, err := rebuild.Records(r.Context(), s.store, id, rebuild.Options{BodiesByRef: byRef, Translation: s.opts.Translation})
+	key := answerKey{s.tenant, id, byRef}
+	kept, err := s.answers.get(r.Context(), s.store, key)
 	if err != nil {
-		return s.absent(r, id, err)
+		return err
+	}
+	send := func() error { return kept.send(w, bare) }
+	if kept == nil {
+		made, err := rebuild.Make(r.Context(), s.store, id, rebuild.Options{BodiesByRef: byRef, Translation: s.opts.Translation})
+		if err != nil {
+			return s.absent(r, id, err)
+		}
+		send = func() error { return s.answers.make(w, key, made, bare) }
 	}
 	s.audit(r, "read_tape", "trace_id", id, outcomeOK)
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	tellGaps(w, manifest)
-	if bare {
-		manifest = nil
-	}
-	if err := tape.NewWriter(w, tape.Encoded()).WriteAll(manifest, records); err != nil {
+	if err := send(); err != nil {
 		// The status is out already: a broken connection is the only way left
 		// to tell the client, if it is still there, that this is not all.
 		s.opts.Logger.Warn("Answer cut short", zap.String("trace_id", id), zap.Error(err))
@@ -136,6 +140,7 @@ func (s *server) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := s.store.Delete(r.Context(), id); err != nil {
 		return s.absent(r, id, err)
 	}
+	s.answers.forget(s.tenant, id)
 	s.audit(r, "delete", "trace_id", id, outcomeOK)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
