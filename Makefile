@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates e2e lint bench bench-baseline bench-compare fuzz fidelity generate check-generate check-docs check-tidy clean
+.PHONY: help build demo test test-gates test-clients e2e lint bench bench-baseline bench-compare fuzz fidelity generate check-generate check-docs check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ PDATA := $(addsuffix /...,./internal/recorder ./internal/once ./internal/scrub .
   ./internal/cut ./internal/dialect ./internal/store/archive ./processor ./exporter)
 test-gates: ## Tests of what handles pdata, with pdata that is used again
 	TAPEDECK_FEATURE_GATES=pdata.useProtoPooling $(GO) test $(RACE) -count=1 $(PDATA)
+
+test-clients: ## Tests of the clients for Python and JavaScript
+	cd clients/python && python3 -B -W error -m unittest
+	cd clients/typescript && node --test
 
 e2e: build ## End-to-end tests: the real binaries over real sockets
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
