@@ -18,8 +18,10 @@ func (a *app) runCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a command against a tape",
 		Long: `Run a command whose calls are answered from a tape. The command finds the server
-in $TAPE_URL; POST {"tool": …, "args": …} to $TAPE_URL/v1/call. Signals are passed
-on to it. When it has ended, the report is printed on standard error.
+in $TAPE_URL; POST {"tool": …, "args": …} to $TAPE_URL/v1/call. The SDKs of OpenAI,
+Anthropic and Gemini find it too, through $OPENAI_BASE_URL, $ANTHROPIC_BASE_URL and
+$GOOGLE_GEMINI_BASE_URL, and get keys that are none. Signals are passed on to the
+command. When it has ended, the report is printed on standard error.
 
 Exit code 1 when the replay was not clean: drift, miss, exhausted, gap, or
 records that were never asked for. Else the command's own exit code, 128 and the
@@ -44,7 +46,7 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	if err != nil {
 		return err
 	}
-	env, stop, err := a.serving(ctx, session)
+	env, stop, err := a.serving(ctx, session, flags.speed)
 	if err != nil {
 		return err
 	}
@@ -63,19 +65,34 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 
 // serving answers calls from a session until stop is called, which says what went
 // wrong meanwhile. Env is what tells a command where.
-func (a *app) serving(ctx context.Context, session *replay.Session) (env []string, stop func() error, err error) {
+func (a *app) serving(ctx context.Context, session *replay.Session, speed float64) (env []string, stop func() error, err error) {
 	listener, err := serve.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- serve.New(session).Serve(ctx, listener) }()
+	go func() { served <- serve.New(session, serve.WithSpeed(speed)).Serve(ctx, listener) }()
 	stop = func() error {
 		cancel()
 		return <-served
 	}
-	return append(a.withoutProxy(), "TAPE_URL="+serve.URL(listener)), stop, nil
+	return append(a.withoutProxy(), environment(serve.URL(listener))...), stop, nil
+}
+
+// noKey stands where SDKs insist on a key. It opens nothing anywhere, and keeps the
+// real one of the user out of the command.
+const noKey = "tape-replay"
+
+// environment is what leads a command, and the SDKs in it, to the server. The paths
+// tell the providers apart.
+func environment(url string) []string {
+	return []string{
+		"TAPE_URL=" + url,
+		"OPENAI_BASE_URL=" + url + "/openai/v1", "OPENAI_API_BASE=" + url + "/openai/v1", "OPENAI_API_KEY=" + noKey,
+		"ANTHROPIC_BASE_URL=" + url + "/anthropic", "ANTHROPIC_API_KEY=" + noKey,
+		"GOOGLE_GEMINI_BASE_URL=" + url + "/gemini", "GEMINI_API_KEY=" + noKey, "GOOGLE_API_KEY=" + noKey,
+	}
 }
 
 // withoutProxy is the environment that keeps the way to the server free of the

@@ -18,7 +18,8 @@ func (a *app) serveCmd() *cobra.Command {
 		Use:   "serve FILE",
 		Short: "Answer calls from a tape over HTTP",
 		Long: `Answer calls from a tape over HTTP on the loopback interface. The URL is printed
-first, on standard output; POST {"tool": …, "args": …} to URL/v1/call. On SIGINT or
+first, on standard output; POST {"tool": …, "args": …} to URL/v1/call, or point the
+SDK of a model there: URL/v1 for OpenAI, URL for Anthropic and Gemini. On SIGINT or
 SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
@@ -35,7 +36,7 @@ SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 			if err := a.print(serve.URL(listener) + "\n"); err != nil {
 				return errors.Join(err, listener.Close())
 			}
-			if err := serve.New(session).Serve(ctx, listener); err != nil {
+			if err := serve.New(session, serve.WithSpeed(flags.speed)).Serve(ctx, listener); err != nil {
 				a.note("%s", err)
 			}
 			return a.finish(session, &flags)

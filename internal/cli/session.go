@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/serve"
 	"github.com/tapedeck/tapedeck/replay"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -21,6 +22,7 @@ type sessionFlags struct {
 	mode, order, completion, codeVersion, report string
 	kinds                                        []string
 	failExpired, asJSON                          bool
+	speed                                        float64
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
@@ -32,6 +34,7 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.codeVersion, "code-version", "", "version of the code that calls, for the report")
 	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
+	flags.Float64Var(&f.speed, "speed", 0, "how fast models answer: 1 as when they were recorded, 2 twice as fast; 0 at once")
 	jsonFlag(cmd, &f.asJSON)
 }
 
@@ -56,6 +59,9 @@ func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
 	if err != nil {
 		return nil, usage("--completion: %w", err)
 	}
+	if !(f.speed >= 0) {
+		return nil, usage("--speed %v: want 0 or more", f.speed)
+	}
 	if f.report != "" {
 		// Not after the command ran, which may have taken an hour.
 		if err := a.checkOutput(f.report); err != nil {
@@ -79,6 +85,7 @@ func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
 	if f.failExpired {
 		options = append(options, replay.WithExpiredAsGap())
 	}
+	options = append(options, serve.Options()...)
 	if path == "-" {
 		return nil, usage("the tape must be a file, not standard input")
 	}

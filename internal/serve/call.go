@@ -11,18 +11,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tapedeck/tapedeck/internal/serve/llm"
 	"github.com/tapedeck/tapedeck/replay"
+	"github.com/tapedeck/tapedeck/tape"
 )
 
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
-	if err != nil {
-		var tooLong *http.MaxBytesError
-		if errors.As(err, &tooLong) {
-			failure(http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body is longer than %d bytes", tooLong.Limit)).write(w)
-			return
-		}
-		failure(http.StatusBadRequest, "bad_request", "the body ended early").write(w)
+	body, bad := s.body(w, r)
+	if bad != nil {
+		failure(bad.Status, bad.Code, bad.Message).write(w)
 		return
 	}
 	key := r.Header.Get("Idempotency-Key")
@@ -40,6 +37,21 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	answer.write(w)
 }
 
+// body reads the body of a request.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, *llm.Failure) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
+	if err == nil {
+		return body, nil
+	}
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		return nil, &llm.Failure{
+			Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: fmt.Sprintf("the body is longer than %d bytes", tooLong.Limit),
+		}
+	}
+	return nil, &llm.Failure{Status: http.StatusBadRequest, Code: "bad_request", Message: "the body ended early"}
+}
+
 // answer makes the call that a body describes.
 func (s *Server) answer(ctx context.Context, body []byte) *response {
 	request, err := parseCall(body)
@@ -47,8 +59,11 @@ func (s *Server) answer(ctx context.Context, body []byte) *response {
 		return failure(http.StatusBadRequest, "bad_request", "the body is not a call: "+err.Error())
 	}
 	answer, err := s.session.Ask(ctx, request)
+	if request.Kind == tape.KindModel {
+		s.models.taken(answer.Seq, err)
+	}
 	if err != nil {
-		return verdict(err)
+		return s.verdict(err)
 	}
 	result := answer.Result
 	if len(result) == 0 {
@@ -122,7 +137,7 @@ var verdictOf = map[replay.Verdict]struct {
 }
 
 // verdict is the answer to a call that the session refused.
-func verdict(err error) *response {
+func (s *Server) verdict(err error) *response {
 	event, ok := replay.EventOf(err)
 	if !ok {
 		if errors.Is(err, replay.ErrClosed) {
@@ -130,6 +145,16 @@ func verdict(err error) *response {
 		}
 		return failure(http.StatusBadRequest, "bad_request", err.Error())
 	}
+	text := mustJSON(detailed(event, err))
+	s.verdicts.keep(event.Call, text, event.Message)
+	return &response{
+		status: verdictOf[event.Verdict].status,
+		parts:  [][]byte{[]byte(`{"error":`), text, []byte("}\n")},
+	}
+}
+
+// detailed is all that there is to say about a verdict.
+func detailed(event replay.Event, err error) errorBody {
 	body := errorBody{Code: verdictOf[event.Verdict].code, Event: event}
 	var drift *replay.DriftError
 	var gap *replay.GapError
@@ -139,10 +164,7 @@ func verdict(err error) *response {
 	case errors.As(err, &gap):
 		body.Fix = gap.Fix
 	}
-	return &response{
-		status: verdictOf[event.Verdict].status,
-		parts:  [][]byte{[]byte(`{"error":`), mustJSON(body), []byte("}\n")},
-	}
+	return body
 }
 
 func failure(status int, code, message string) *response {

@@ -27,14 +27,20 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tapedeck/tapedeck/internal/loopback"
+	"github.com/tapedeck/tapedeck/internal/serve/llm"
 	"github.com/tapedeck/tapedeck/replay"
+	"github.com/tapedeck/tapedeck/tape"
 )
 
 // DefaultMaxBody bounds a request body, in bytes.
 const DefaultMaxBody = 64 << 20
+
+// callsPath is where verdicts on calls can be read.
+const callsPath = "/v1/calls/"
 
 // The time limits of connections. An answer may be held back for the recorded
 // order of completion, so there is time to write one.
@@ -48,9 +54,13 @@ const (
 
 // Server is the handler of a session.
 type Server struct {
-	session *replay.Session
-	maxBody int64
-	repeats *repeats
+	session  *replay.Session
+	maxBody  int64
+	speed    float64
+	repeats  *repeats
+	tries    *tries
+	verdicts *verdicts
+	models   *models
 }
 
 // Option changes a server.
@@ -66,9 +76,22 @@ func WithMaxBody(bytes int64) Option {
 	}
 }
 
+// WithSpeed lets answers of models take as long as they took when they were
+// recorded, divided by speed; zero or less, the default, gives them at once.
+func WithSpeed(speed float64) Option {
+	return func(s *Server) { s.speed = speed }
+}
+
+// Options are what a session needs for its model calls to be matched whatever API
+// they come by.
+func Options() []replay.Option {
+	return []replay.Option{replay.WithForm(tape.KindModel, llm.Form), replay.WithPlaces(tape.KindModel, llm.Place)}
+}
+
 // New returns the handler of a session, which stays the caller's to close.
 func New(session *replay.Session, options ...Option) *Server {
-	s := &Server{session: session, maxBody: DefaultMaxBody, repeats: newRepeats()}
+	s := &Server{session: session, maxBody: DefaultMaxBody, repeats: newRepeats(), tries: newTries(), verdicts: newVerdicts()}
+	s.models = newModels(session, s.verdicts)
 	for _, option := range options {
 		option(s)
 	}
@@ -85,18 +108,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var method string
 	var handle http.HandlerFunc
-	switch r.URL.Path {
-	case "/v1/call":
+	refuse := func(f *llm.Failure) { failure(f.Status, f.Code, f.Message).write(w) }
+	switch {
+	case r.URL.Path == "/v1/call":
 		method, handle = http.MethodPost, s.call
-	case "/v1/report":
+	case r.URL.Path == "/v1/report":
 		method, handle = http.MethodGet, s.report
+	case strings.HasPrefix(r.URL.Path, callsPath):
+		method, handle = http.MethodGet, s.oneCall
 	default:
-		failure(http.StatusNotFound, "not_found", fmt.Sprintf("there is no %s here", r.URL.Path)).write(w)
-		return
+		rt, ok := routeOf(r)
+		if !ok {
+			refuse(&llm.Failure{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("there is no %s here", r.URL.Path)})
+			return
+		}
+		method, handle = rt.method, func(w http.ResponseWriter, r *http.Request) { rt.handle(s, w, r, rt) }
+		refuse = func(f *llm.Failure) { s.refuse(w, rt.protocol, f) }
 	}
 	if r.Method != method {
 		w.Header().Set("Allow", method)
-		failure(http.StatusMethodNotAllowed, "method_not_allowed", fmt.Sprintf("%s takes %s", r.URL.Path, method)).write(w)
+		refuse(&llm.Failure{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: fmt.Sprintf("%s takes %s", r.URL.Path, method)})
 		return
 	}
 	handle(w, r)
