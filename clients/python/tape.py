@@ -683,7 +683,8 @@ class Session:
         try:
             answer = _Answer(step.load(), step.error, step.seq)
         except (OSError, ValueError) as error:
-            raise _gap(made, step, {"what": "result", "why": "held by reference: %s" % error}) from error
+            why = "held by reference: %s" % error if step.result_body else str(error)
+            raise _gap(made, step, {"what": "result", "why": why}) from error
         self._stats["tape_hits"] += 1
         self._stats["reordered"] += reordered
         self._stats["redacted_served"] += step.redacted_answer

@@ -285,7 +285,7 @@ class Files(Base):
             ("", "empty"), ("\n\n", "empty"), ("[1]", "run.jsonl:1: not an object"), ('{"seq":1,"tool":"t"}\n{"seq":2,', "run.jsonl:2: "),
             ('{"tape":"2"}', 'tape version "2"'), ('{"tape":null}', "tape version null"), ('{"seq":1}\n{"tape":"1"}', "not the first line"),
             ('{"seq":"x"}', "member 'seq': want a whole number"), ('{"seq":1e999}', "seq"), ('{"ms":1e999}', "ms"), ('{"tool":[]}', "tool"),
-            ('{"seq":1.5}', "seq"), ('{"redacted":1}', "redacted"), ("[" * 5000, "nested"),
+            ('{"seq":1.5}', "seq"), ('{"redacted":1}', "redacted"), ("[" * 200000, "nested"),
         ]:
             with self.subTest(text[:40]), self.assertRaisesRegex(tape.TapeError, want):
                 tape.Session(self.tape(text))
@@ -318,6 +318,14 @@ class Files(Base):
         (self.folder / "bodies" / digest).write_bytes(b"other")
         with self.assertRaisesRegex(tape.Gap, "damaged"):
             session.call("t", None, {"n": 3})
+
+    def test_results_that_nest_deeply(self):
+        path = self.tape('{"seq":1,"tool":"t","args":{},"result":%s1%s}' % ("[" * 600, "]" * 600))
+        with tape.Session(path) as session:
+            got = session.call("t", None, {})
+        for _ in range(600):
+            (got,) = got
+        self.assertEqual(1, got)
 
     def test_results_are_copies(self):
         path = self.tape(*[{"seq": i, "tool": "t", "args": {}, "result": {"a": [1]}} for i in (1, 2)])

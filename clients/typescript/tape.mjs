@@ -690,7 +690,7 @@ export class Session {
     try {
       result = guard(() => step.load());
     } catch (error) {
-      throw gapOf(made, step, { what: "result", why: `held by reference: ${error.message}` });
+      throw gapOf(made, step, { what: "result", why: `${step.resultBody ? "held by reference: " : ""}${error.message}` });
     }
     this.#stats.tape_hits++;
     this.#stats.reordered += Number(reordered);
