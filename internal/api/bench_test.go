@@ -18,6 +18,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/api"
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/offload"
+	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/store"
 	"github.com/tapedeck/tapedeck/internal/store/dir"
 	"github.com/tapedeck/tapedeck/internal/store/s3"
@@ -52,10 +53,31 @@ func longRun(tb testing.TB, id string, size, answer int) ptrace.Traces {
 	}
 	td := storetest.AgentRun(tb, id, noon, calls...)
 	resource := td.ResourceSpans().At(0)
-	resource.Resource().Attributes().PutStr(attr.Redaction, "v1:of the benchmark")
+	resource.Resource().Attributes().PutStr(attr.Redaction, redact.Default().Manifest().Policy)
 	attr.PutRow(resource.ScopeSpans().At(0).Spans().At(0).Attributes(),
-		tape.Row{TraceID: id, Outcome: tape.OutcomeFailed, Decided: noon.Format(time.RFC3339Nano)})
+		decidedRow(id))
 	return td
+}
+
+func decidedRow(id string) tape.Row {
+	return tape.Row{TraceID: id, Outcome: tape.OutcomeFailed, Trigger: tape.TriggerRootEnded, Kept: true, Class: "failures", Decided: noon.Format(time.RFC3339Nano)}
+}
+
+// rowsBeside is how many rows the hour of a run has in the index.
+const rowsBeside = 1000
+
+// indexRuns adds the rows of runs, and those of others beside them.
+func indexRuns(tb testing.TB, st *store.Store, ids ...string) {
+	tb.Helper()
+	var rows []tape.Row
+	for n := range rowsBeside {
+		rows = append(rows, decidedRow(fmt.Sprintf("%032x", n+1)))
+	}
+	for _, id := range ids {
+		rows = append(rows, decidedRow(id))
+	}
+	require.NoError(tb, st.AppendRows(tb.Context(), rows))
+	require.NoError(tb, st.Flush(tb.Context(), true))
 }
 
 // keepRun stores a run with bodies over the threshold, 0 for none.
@@ -71,9 +93,9 @@ func keepRun(tb testing.TB, st *store.Store, id string, td ptrace.Traces, thresh
 
 // pulls measures GET of a tape, without the network between client and API, and
 // reports percentiles beside the mean.
-func pulls(b *testing.B, st *store.Store, id string) {
+func pulls(b *testing.B, st *store.Store, id string, cacheBytes int) {
 	b.Helper()
-	handler := api.New(st, api.Options{})
+	handler := api.New(st, api.Options{CacheBytes: cacheBytes})
 	var took []time.Duration
 	w := &discard{header: http.Header{}}
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "/v1/tapes/"+id, nil)
@@ -123,8 +145,10 @@ func BenchmarkPullFromADirectory(b *testing.B) {
 	}
 	keepRun(b, st, kept, longRun(b, kept, 1<<20, 4000), 0)
 	keepRun(b, st, pending, longRun(b, pending, 1<<20, 100_000), 64<<10)
-	b.Run("1 MB", func(b *testing.B) { pulls(b, st, kept) })
-	b.Run("1 MB in bodies", func(b *testing.B) { pulls(b, st, pending) })
+	indexRuns(b, st, kept, pending)
+	b.Run("1 MB", func(b *testing.B) { pulls(b, st, kept, 0) })
+	b.Run("1 MB again", func(b *testing.B) { pulls(b, st, kept, 64<<20) })
+	b.Run("1 MB in bodies", func(b *testing.B) { pulls(b, st, pending, 0) })
 }
 
 func BenchmarkPullFromABucket(b *testing.B) {
@@ -138,6 +162,8 @@ func BenchmarkPullFromABucket(b *testing.B) {
 	b.Cleanup(st.Close)
 	keepRun(b, st, kept, longRun(b, kept, 1<<20, 4000), 0)
 	keepRun(b, st, pending, longRun(b, pending, 1<<20, 100_000), 64<<10)
-	b.Run("1 MB", func(b *testing.B) { pulls(b, st, kept) })
-	b.Run("1 MB in bodies", func(b *testing.B) { pulls(b, st, pending) })
+	indexRuns(b, st, kept, pending)
+	b.Run("1 MB", func(b *testing.B) { pulls(b, st, kept, 0) })
+	b.Run("1 MB again", func(b *testing.B) { pulls(b, st, kept, 64<<20) })
+	b.Run("1 MB in bodies", func(b *testing.B) { pulls(b, st, pending, 0) })
 }

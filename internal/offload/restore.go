@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -27,13 +28,23 @@ var ErrCorrupt = errors.New("body is not what its reference names")
 // did not, a sender could have written a reference to any body whose digest it
 // knows.
 func Restore(td ptrace.Traces, get func(Ref) ([]byte, error)) (missing []Ref, err error) {
-	r := restorer{get: get}
+	return restore(td, restorer{get: get})
+}
+
+// RestoreChecked is Restore with bodies that whoever got them has compared with their
+// digests: they are not hashed again. It keeps the bytes, which nobody may change.
+func RestoreChecked(td ptrace.Traces, get func(Ref) ([]byte, error)) (missing []Ref, err error) {
+	return restore(td, restorer{get: get, checked: true})
+}
+
+func restore(td ptrace.Traces, r restorer) (missing []Ref, err error) {
 	walk.Traces(td, &r)
 	return r.missing, r.err()
 }
 
 type restorer struct {
-	get func(Ref) ([]byte, error)
+	get     func(Ref) ([]byte, error)
+	checked bool
 	// bodies keeps what was fetched, so that a body that stands in every turn
 	// of a conversation is fetched once and held once.
 	bodies  map[Ref]string
@@ -78,9 +89,7 @@ func (r *restorer) body(ref Ref) (string, bool) {
 	}
 	data, err := r.get(ref)
 	if err == nil {
-		if got := refOf(data, ref.MediaType); got != ref {
-			err = fmt.Errorf("%w: got %d bytes with digest %s", ErrCorrupt, got.Bytes, got.SHA256)
-		}
+		err = r.check(ref, data)
 	}
 	if err != nil {
 		r.lose(ref, err)
@@ -89,8 +98,25 @@ func (r *restorer) body(ref Ref) (string, bool) {
 	if r.bodies == nil {
 		r.bodies = map[Ref]string{}
 	}
-	r.bodies[ref] = string(data)
-	return r.bodies[ref], true
+	body := unsafe.String(unsafe.SliceData(data), len(data))
+	if !r.checked {
+		body = string(data)
+	}
+	r.bodies[ref] = body
+	return body, true
+}
+
+func (r *restorer) check(ref Ref, data []byte) error {
+	if r.checked {
+		if int64(len(data)) != ref.Bytes {
+			return fmt.Errorf("%w: got %d bytes", ErrCorrupt, len(data))
+		}
+		return nil
+	}
+	if got := refOf(data, ref.MediaType); got != ref {
+		return fmt.Errorf("%w: got %d bytes with digest %s", ErrCorrupt, got.Bytes, got.SHA256)
+	}
+	return nil
 }
 
 func (r *restorer) lose(ref Ref, err error) {

@@ -89,7 +89,7 @@ func (x *index) entriesOf(ctx context.Context, p partition, id string) (found []
 			if s.lacks(id) {
 				continue
 			}
-			positions, err := s.find(id)
+			positions, _, err := s.find(id)
 			if err != nil {
 				return err
 			}

@@ -152,8 +152,9 @@ func stemOf(name string) string {
 type segment interface {
 	// keys tells the entries apart, by position.
 	keys() ([]key, error)
-	// find gives the positions of the entries of a run.
-	find(id string) ([]int64, error)
+	// find gives the positions of the entries of a run, and whether all of them are of
+	// what was kept.
+	find(id string) (positions []int64, kept bool, err error)
 	// rows shows the entries at positions, which ascend.
 	rows(positions []int64, fn func(at int64, e *Entry) error) error
 	// lacks reports that the file has no entry of the run for certain.

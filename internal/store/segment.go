@@ -96,9 +96,9 @@ func (s *parquetSegment) keys() ([]key, error) {
 	return keys, nil
 }
 
-func (s *parquetSegment) find(id string) ([]int64, error) {
-	positions, err := s.file.Find(id)
-	return positions, s.tell(err)
+func (s *parquetSegment) find(id string) ([]int64, bool, error) {
+	positions, kept, err := s.file.Find(id)
+	return positions, kept, s.tell(err)
 }
 
 func (s *parquetSegment) rows(positions []int64, fn func(int64, *Entry) error) error {
@@ -138,13 +138,15 @@ func (s *journalSegment) keys() ([]key, error) {
 	return keys, nil
 }
 
-func (s *journalSegment) find(id string) (positions []int64, err error) {
+func (s *journalSegment) find(id string) (positions []int64, kept bool, err error) {
+	kept = true
 	for i := range s.entries {
 		if s.entries[i].TraceID == id {
 			positions = append(positions, int64(i))
+			kept = kept && s.entries[i].Kept
 		}
 	}
-	return positions, nil
+	return positions, kept, nil
 }
 
 func (s *journalSegment) rows(positions []int64, fn func(int64, *Entry) error) error {

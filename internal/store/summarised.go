@@ -91,6 +91,9 @@ func (m *Mentions) Version() string {
 // without calls are left out, and so are those that a later row of the whole run
 // stands for.
 func (s *Store) Summarised(ctx context.Context, m *Mentions) ([]tape.Row, error) {
+	if only, err := s.onlyKept(ctx, m); only || err != nil {
+		return nil, err
+	}
 	var found []Entry
 	for _, p := range m.parts {
 		entries, err := s.index.entriesOf(ctx, p, m.id)
@@ -109,6 +112,28 @@ func (s *Store) Summarised(ctx context.Context, m *Mentions) ([]tape.Row, error)
 		}
 	}
 	return rows, nil
+}
+
+// onlyKept reports whether all rows of a run are of what was kept, as they are nearly
+// always. It reads two columns.
+func (s *Store) onlyKept(ctx context.Context, m *Mentions) (bool, error) {
+	only := true
+	for _, p := range m.parts {
+		err := s.index.read(ctx, p, func(segments []segment) error {
+			for _, seg := range segments {
+				_, kept, err := seg.find(m.id)
+				if err != nil {
+					return err
+				}
+				only = only && kept
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return only, nil
 }
 
 // hoursAround are the hours within reach of the times, each once.

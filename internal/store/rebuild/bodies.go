@@ -24,8 +24,8 @@ type fetched struct {
 
 // restore puts the bodies of a run back, and lists those that could not be had.
 func restore(run *store.Run, bodies map[offload.Ref]fetched) []offload.Ref {
-	// What Restore reports as an error is in missing as well.
-	missing, _ := offload.Restore(run.Traces, func(ref offload.Ref) ([]byte, error) {
+	// The store has compared them with their hashes. What is reported as an error is in missing as well.
+	missing, _ := offload.RestoreChecked(run.Traces, func(ref offload.Ref) ([]byte, error) {
 		body := bodies[ref]
 		delete(bodies, ref) // asked for once, and kept by Restore
 		return body.data, body.err

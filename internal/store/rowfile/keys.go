@@ -47,11 +47,13 @@ func (f *File) Keys() (keys []Key, err error) {
 	return keys, nil
 }
 
-// Find gives the positions of the entries of a run. It reads the column of the ids
-// alone.
-func (f *File) Find(id string) (positions []int64, err error) {
+// Find gives the positions of the entries of a run, and whether all of them are of
+// what was kept. It reads the column of the ids, and where there are any that of what
+// was kept.
+func (f *File) Find(id string) (positions []int64, kept bool, err error) {
 	defer explain(&err)
 	var base int64
+	kept = true
 	for _, group := range f.file.RowGroups() {
 		err := f.column(group, traceIDColumn, func(i int, v parquet.Value) {
 			if string(v.ByteArray()) == id {
@@ -59,11 +61,21 @@ func (f *File) Find(id string) (positions []int64, err error) {
 			}
 		})
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		if n := len(positions); n > 0 && positions[n-1] >= base {
+			err := f.column(group, keptColumn, func(i int, v parquet.Value) {
+				if slices.Contains(positions, base+int64(i)) {
+					kept = kept && v.Boolean()
+				}
+			})
+			if err != nil {
+				return nil, false, err
+			}
 		}
 		base += group.NumRows()
 	}
-	return positions, nil
+	return positions, kept, nil
 }
 
 var keyMembers = map[string]func(*Key, parquet.Value){
