@@ -42,8 +42,9 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 // words of a command can be read by everybody.
 const surrogateKeyEnv = "TAPE_SURROGATE_KEY"
 
-// open starts the session over the tape in a file.
-func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
+// open starts the session over the tape in a file, with more options than the flags
+// say.
+func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay.Session, error) {
 	mode, err := replay.ParseMode(f.mode)
 	if err != nil {
 		return nil, usage("--mode: %w", err)
@@ -85,7 +86,7 @@ func (a *app) open(path string, f *sessionFlags) (*replay.Session, error) {
 	if f.failExpired {
 		options = append(options, replay.WithExpiredAsGap())
 	}
-	options = append(options, serve.Options()...)
+	options = append(append(options, serve.Options()...), more...)
 	if path == "-" {
 		return nil, usage("the tape must be a file, not standard input")
 	}
