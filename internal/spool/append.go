@@ -50,13 +50,7 @@ func (s *Spool) Append(recs []Record) error {
 		sealHeader(rest, lsn, g.salt)
 		rest = rest[recs[i].size():]
 	}
-	undone, err := s.commit(&s.head, *buf, recs)
-	if err != nil && !undone {
-		// What stands there has these numbers, and they are not given out again.
-		s.lsn.Store(lsn)
-		s.uncount()
-	}
-	return err
+	return s.commit(&s.head, *buf, recs)
 }
 
 func (r *Record) size() int64 { return recordSize(int64(len(r.Extra)) + int64(len(r.Payload))) }
@@ -151,14 +145,17 @@ func (s *Spool) begin(kind fileKind, number uint64, capacity int64) (*segment, e
 }
 
 // commit writes a batch for which there is a reservation and makes its records
-// known. On failure it leaves nothing that a restart could take for a record, and
-// tells whether it left nothing at all.
-func (s *Spool) commit(stream **segment, buf []byte, recs []Record) (undone bool, err error) {
+// known. On failure it leaves nothing that a restart could take for a record.
+func (s *Spool) commit(stream **segment, buf []byte, recs []Record) error {
 	g := *stream
-	_, err = g.file.WriteAt(buf, g.size)
-	undone = err != nil && g.file.Truncate(g.size) == nil
+	_, err := g.file.WriteAt(buf, g.size)
+	undone := err != nil && g.file.Truncate(g.size) == nil
 	if err != nil && !undone {
-		// Whole records may stand there that nobody was told of.
+		// Whole records may stand there that nobody was told of, and once they are
+		// void their numbers are nobody's.
+		if g.kind == kindRecords {
+			s.burn(recs[len(recs)-1].LSN)
+		}
 		for i, off := 0, g.size; i < len(recs) && void.put(g.file, off) == nil; i++ {
 			off += recs[i].size()
 		}
@@ -190,12 +187,12 @@ func (s *Spool) commit(stream **segment, buf []byte, recs []Record) (undone bool
 	s.mu.Unlock()
 	if err != nil {
 		s.reap()
-		return undone, fmt.Errorf("spool: %s: %w", g.name, noRoom(err))
+		return fmt.Errorf("spool: %s: %w", g.name, noRoom(err))
 	}
 	if kick {
 		s.worker.wake()
 	}
-	return false, nil
+	return nil
 }
 
 // seal ends a stream's segment and drops it if nothing in it is needed. The

@@ -44,17 +44,18 @@ func (s *Spool) holding() (items, lsn uint64) {
 	return s.items, s.lsn.Load()
 }
 
-// uncount says in the marks file that it is not known any more how many are held,
-// because an entry that belongs to it could not be written. It writes over what was
-// said, which needs no room.
-func (s *Spool) uncount() {
+// burn gives up the numbers of records that stand in a file and are none.
+func (s *Spool) burn(lsn uint64) {
 	m := &s.marks
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.uncount(s.lsn.Load())
+	s.lsn.Store(lsn)
+	m.uncount(lsn)
 }
 
-// uncount is that for who holds the lock.
+// uncount says in the marks file that it is not known any more how many are held,
+// because an entry that belongs to it could not be written. It writes over what was
+// said, which needs no room. The caller holds the lock.
 func (m *marks) uncount(lsn uint64) {
 	if m.file == nil || m.heldAt == 0 {
 		return

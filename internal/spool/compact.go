@@ -185,7 +185,7 @@ func (m *mover) copy(buf []byte) error {
 		sealHeader(rest, m.recs[i].LSN, g.salt)
 		rest = rest[m.recs[i].size():]
 	}
-	if _, err := m.s.commit(&m.s.copies, buf, m.recs); err != nil {
+	if err := m.s.commit(&m.s.copies, buf, m.recs); err != nil {
 		return err
 	}
 	if m.s.cfg.SyncInterval == 0 {

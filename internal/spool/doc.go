@@ -88,7 +88,7 @@
 // kill between writing the new one and removing the old. After a header like
 // that of a segment come entries on borders of 8 bytes:
 //
-//	 0  magic "tMrk"
+//	 0  magic "tMrk", or of a mark "tUnm", see below
 //	 4  checksum of bytes 8 to the end of the body, begun with the salt
 //	 8  body length uint32
 //	12  kind uint32
@@ -107,10 +107,9 @@
 //	6 released  spans and log records uint64 in the records that entries 3
 //	            behind it free; zero at an orderly end, to tell the last LSN
 //
-// An unmark also stands in place of a mark, of the same size and filled with the
-// same id over and over: where there is no room for another entry, the mark that
-// holds is written over, as "tDed" is over a record. What it replaced, which stands
-// before it, does not hold again: the unmark is read after it.
+// An unmark may stand in place of a mark: where there is no room for another entry,
+// the magic of the mark that holds is written over with "tUnm", which makes it an
+// unmark of its id. What it had replaced stands before it and does not hold again.
 //
 // A cell is 64 bytes of a segment. A record is named by the cell in which it
 // begins, as no two begin in one. Cells ascend and are written as the unsigned

@@ -18,7 +18,10 @@ const (
 )
 
 const (
-	entryMagic  = "tMrk"
+	entryMagic = "tMrk"
+	// takenBack is written over the magic of a mark: it then unmarks its run. Four
+	// bytes are there or not after a kill, and need no room.
+	takenBack   = "tUnm"
 	entryHeader = 24
 	entryAlign  = 8
 	idSize      = 16
@@ -97,7 +100,7 @@ type entry struct {
 // readEntry reads the entry at off; it answers false unless it is intact.
 func (c *scanner) readEntry(off int64, salt uint32) (entry, bool) {
 	h := c.bytes(off, entryHeader)
-	if len(h) < entryHeader || string(h[:4]) != entryMagic {
+	if len(h) < entryHeader || string(h[:4]) != entryMagic && string(h[:4]) != takenBack {
 		return entry{}, false
 	}
 	body := int64(binary.LittleEndian.Uint32(h[8:]))
@@ -114,6 +117,12 @@ func (c *scanner) readEntry(off int64, salt uint32) (entry, bool) {
 		lsn:  binary.LittleEndian.Uint64(b[16:]),
 		body: b[entryHeader:],
 		size: entrySize(body),
+	}
+	if string(b[:4]) == takenBack {
+		if e.kind != entryMark || body < idSize {
+			return entry{}, false
+		}
+		e.kind, e.body = entryUnmark, e.body[:idSize]
 	}
 	return e, e.lsn < maxLSN
 }

@@ -96,8 +96,8 @@ func (s *Spool) Unmark(ids ...ID) error {
 	return nil
 }
 
-// unmarkInPlace writes over the marks themselves: with an entry that forgets the run,
-// as a mark that was replaced by this one stands before it.
+// unmarkInPlace writes over the marks themselves: each then forgets its run, as a mark
+// that it had replaced stands before it.
 func (s *Spool) unmarkInPlace(ids []ID) error {
 	m := &s.marks
 	for _, id := range ids {
@@ -105,15 +105,8 @@ func (s *Spool) unmarkInPlace(ids []ID) error {
 		if !ok {
 			continue
 		}
-		size := min(int(ref.size)*entryAlign, entryHeader+maxEntryBody)
-		m.buf = beginEntry(m.buf[:0])
-		for len(m.buf)+idSize <= size {
-			m.buf = append(m.buf, id[:]...)
-		}
-		m.buf = append(m.buf, make([]byte, size-len(m.buf))...)
-		m.buf = endEntry(m.buf, 0, entryUnmark, s.lsn.Load(), m.salt)
 		off := int64(ref.off) * entryAlign
-		if _, err := m.file.WriteAt(m.buf, off); err != nil {
+		if _, err := m.file.WriteAt([]byte(takenBack), off); err != nil {
 			return fmt.Errorf("spool: %s: %w", m.name, noRoom(err))
 		}
 		// What was synced before has changed.
