@@ -41,8 +41,10 @@ type Answer struct {
 	Seq int
 	// Record is that record, nil for a live call. It is shared: do not change it.
 	Record *tape.Record
-	// Overridden is set when an override replaced the recorded answer.
+	// Overridden is set when an override replaced or spoilt the recorded answer.
 	Overridden bool
+	// Fault is what an override did to the text of Result, which is not JSON then.
+	Fault Fault
 	// Live is set when the call really ran; LiveErr is then what it returned.
 	Live    bool
 	LiveErr error
@@ -76,6 +78,8 @@ func (s *Session) Call(ctx context.Context, tool string, args any, live Func, op
 			Seq: answer.Seq, Tool: tool, Code: answer.Error.Code, Message: answer.Error.Message, Type: answer.Error.Type,
 			Result: answer.Result, Overridden: answer.Overridden,
 		}
+	case answer.Fault == FaultCut:
+		return answer.Result, fmt.Errorf("replay: %s: %w", tool, ErrCut)
 	}
 	return orNull(answer.Result), nil
 }
@@ -180,9 +184,7 @@ func (s *Session) judge(c *call) (i int, verdict, err error) {
 func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 	st := &s.deck.steps[i]
 	answer := Answer{Call: c.n, Result: st.record.Result, Error: st.record.Error, Seq: st.seq, Record: st.record}
-	if sub := s.cfg.overrides.find(st); sub != nil {
-		answer.Result, answer.Error, answer.Overridden = sub.result, sub.err, true
-	} else if body := resultBody(st.record); body != nil {
+	if body := resultBody(st.record); body != nil && (c.override == nil || !c.override.answers) {
 		result, err := fetch(ctx, s.cfg.bodies, body)
 		if err != nil {
 			verdict := s.gap(c, st, &tape.Gap{What: "result", Why: err.Error()})
@@ -193,7 +195,15 @@ func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 		}
 		answer.Result = result
 	}
-	s.hit(c, st, answer.Overridden)
+	if c.override != nil {
+		c.override.apply(&answer)
+	}
+	s.hit(c, st)
+	if c.override != nil {
+		if err := c.override.wait(ctx); err != nil {
+			return Answer{}, err
+		}
+	}
 	if s.gate != nil {
 		if err := s.gate.wait(ctx, st.record.Done); err != nil {
 			return Answer{}, err
@@ -202,15 +212,18 @@ func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 	return answer, nil
 }
 
-func (s *Session) hit(c *call, st *step, overridden bool) {
+func (s *Session) hit(c *call, st *step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.TapeHits++
-	if overridden {
+	if over := c.override; over != nil {
 		if len(s.overridden) < maxListed {
-			s.overridden = append(s.overridden, Overridden{Call: c.n, Seq: st.seq, Tool: c.tool})
+			s.overridden = append(s.overridden, Overridden{Call: c.n, Seq: st.seq, Tool: c.tool, Of: over.String(), What: over.what()})
 		}
-		return
+		s.overriddenCount++
+		if over.answers {
+			return
+		}
 	}
 	if st.redacted {
 		s.stats.RedactedServed++

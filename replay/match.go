@@ -17,6 +17,8 @@ type call struct {
 	key  string
 	// args are the redacted arguments.
 	args json.RawMessage
+	// override is what replaces or spoils the answer, nil if nothing does.
+	override *override
 	// compared is what of them is compared, and same the records that have the
 	// same; nil where all is.
 	compared *compared
@@ -42,11 +44,15 @@ func (s *Session) match(c *call) (int, error) {
 		return -1, s.noAnswer(c)
 	}
 	st := &d.steps[i]
-	if s.cfg.overrides.find(st) == nil {
+	c.override = s.cfg.overrides.find(st)
+	if c.override == nil || !c.override.answers {
 		if gap := s.gapOf(st); gap != nil {
 			d.consume(i)
 			return -1, s.gap(c, st, gap)
 		}
+	}
+	if c.override != nil {
+		c.override.applied++
 	}
 	if d.consume(i) {
 		s.stats.Reordered++

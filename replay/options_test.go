@@ -88,7 +88,9 @@ func TestOverrides(t *testing.T) {
 	got, err = s.Call(ctx, "u", 0, never(t))
 	require.NoError(t, err, "an override fills a gap")
 	assert.Equal(t, `{"n":1}`, string(got))
-	assert.Equal(t, []Overridden{{1, 1, "t"}, {2, 2, "t"}, {3, 3, "t"}, {5, 4, "u"}}, s.Report().Overridden)
+	assert.Equal(t, []Overridden{
+		{1, 1, "t", "key " + key, "result"}, {2, 2, "t", "step 2", "error 500"}, {3, 3, "t", "tool t", "result"}, {5, 4, "u", "tool u", "result"},
+	}, s.Report().Overridden)
 }
 
 func TestNames(t *testing.T) {

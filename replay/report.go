@@ -31,8 +31,12 @@ type Report struct {
 	EventsLeftOut int     `json:"events_left_out,omitempty"`
 	// Unconsumed are records not asked for, the first 100; Stats counts all.
 	Unconsumed []Unconsumed `json:"unconsumed,omitempty"`
-	// Overridden are the answers that were replaced, the first 100.
-	Overridden []Overridden `json:"overridden,omitempty"`
+	// Overridden are the answers that were replaced or spoilt, the first 100;
+	// OverriddenCount counts all.
+	Overridden      []Overridden `json:"overridden,omitempty"`
+	OverriddenCount int          `json:"overridden_count,omitempty"`
+	// IdleOverrides are those that never applied.
+	IdleOverrides []IdleOverride `json:"idle_overrides,omitempty"`
 	// Claims are what the report takes for granted, the first 100.
 	Claims []Claim `json:"claims,omitempty"`
 	// CannotSee is what the tape does not record and the replay says nothing about.
@@ -87,13 +91,6 @@ type Unconsumed struct {
 	Key  string    `json:"key"`
 }
 
-// Overridden is an answer that was replaced.
-type Overridden struct {
-	Call int    `json:"call"`
-	Seq  int    `json:"seq"`
-	Tool string `json:"tool"`
-}
-
 // eventLog keeps the first events and counts the others.
 type eventLog struct {
 	events  []Event
@@ -142,19 +139,21 @@ func (s *Session) Report() *Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &Report{
-		Experiment:    s.experiment(),
-		Tape:          TapeInfo{Path: s.cfg.path, Records: len(s.tape.Records)},
-		CodeVersion:   s.cfg.codeVersion,
-		Policy:        Policy{Order: s.cfg.order, Completion: s.cfg.completion, Kinds: s.cfg.kinds, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired},
-		Clean:         s.cleanLocked(),
-		Stats:         s.statsLocked(),
-		Divergences:   s.diverged,
-		Events:        append([]Event(nil), s.log.events...),
-		EventsLeftOut: s.log.leftOut,
-		Unconsumed:    s.unconsumedLocked(),
-		Overridden:    append([]Overridden(nil), s.overridden...),
-		Claims:        s.claims.sorted(),
-		CannotSee:     blindSpots(s.tape),
+		Experiment:      s.experiment(),
+		Tape:            TapeInfo{Path: s.cfg.path, Records: len(s.tape.Records)},
+		CodeVersion:     s.cfg.codeVersion,
+		Policy:          Policy{Order: s.cfg.order, Completion: s.cfg.completion, Kinds: s.cfg.kinds, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired},
+		Clean:           s.cleanLocked(),
+		Stats:           s.statsLocked(),
+		Divergences:     s.diverged,
+		Events:          append([]Event(nil), s.log.events...),
+		EventsLeftOut:   s.log.leftOut,
+		Unconsumed:      s.unconsumedLocked(),
+		Overridden:      append([]Overridden(nil), s.overridden...),
+		OverriddenCount: s.overriddenCount,
+		IdleOverrides:   s.cfg.overrides.idle(),
+		Claims:          s.claims.sorted(),
+		CannotSee:       blindSpots(s.tape),
 	}
 	if m := s.tape.Manifest; m != nil {
 		r.Tape.ID, r.Tape.Outcome, r.Tape.CodeVersion = m.TraceID, m.Outcome, m.CodeVersion
@@ -227,7 +226,7 @@ func (r *Report) Text() string {
 		{st.RedactedServed, "answers with a placeholder in place of a value"},
 		{st.ExpiredServed, "answers past their expiry"},
 		{r.Overdue, "answers let out before others that they should have followed"},
-		{len(r.Overridden), "answers overridden"},
+		{r.OverriddenCount, "answers overridden"},
 	} {
 		if warning.n > 0 {
 			fmt.Fprintf(&b, "  note: %s: %d\n", warning.text, warning.n)
@@ -235,6 +234,12 @@ func (r *Report) Text() string {
 	}
 	for _, c := range r.Claims {
 		fmt.Fprintf(&b, "  claim: %s: %s (%d calls)\n", c.Path, c.Why, c.Calls)
+	}
+	for _, o := range r.Overridden {
+		fmt.Fprintf(&b, "  override of %s at step %d, %s: %s\n", o.Of, o.Seq, o.Tool, o.What)
+	}
+	for _, o := range r.IdleOverrides {
+		fmt.Fprintf(&b, "  override of %s never applied: %s\n", o.Of, o.What)
 	}
 	for _, e := range r.Events {
 		fmt.Fprintf(&b, "  %s\n", e.Message)

@@ -25,10 +25,12 @@ type Session struct {
 	diverged   int
 	log        eventLog
 	overridden []Overridden
-	loose      *loose
-	claims     claims
-	closed     bool
-	closeErr   error
+	// overriddenCount counts those left out of the list too.
+	overriddenCount int
+	loose           *loose
+	claims          claims
+	closed          bool
+	closeErr        error
 }
 
 // New starts a session over a tape in memory, which must not be changed while
