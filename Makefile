@@ -34,7 +34,7 @@ test: $(TOOLS)/versitygw ## Unit tests with the race detector and all fuzz seeds
 
 # Where pdata is read, changed or held.
 PDATA := $(addsuffix /...,./internal/recorder ./internal/once ./internal/scrub ./internal/offload ./internal/logfold \
-  ./internal/cut ./internal/dialect ./internal/store/archive ./processor ./exporter)
+  ./internal/cut ./internal/dialect ./internal/store/archive ./processor ./exporter ./receiver)
 test-gates: ## Tests of what handles pdata, with pdata that is used again
 	TAPEDECK_FEATURE_GATES=pdata.useProtoPooling $(GO) test $(RACE) -count=1 $(PDATA)
 

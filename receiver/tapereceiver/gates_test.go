@@ -1,0 +1,3 @@
+package tapereceiver
+
+import _ "github.com/tapedeck/tapedeck/internal/gates"
