@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -41,6 +42,9 @@ type Answer struct {
 	Seq int
 	// Record is that record, nil for a live call. It is shared: do not change it.
 	Record *tape.Record
+	// Rules are the rules of the policy without which the record would not have
+	// answered, nil if its key is that of the call.
+	Rules []string
 	// Overridden is set when an override replaced or spoilt the recorded answer.
 	Overridden bool
 	// Fault is what an override did to the text of Result, which is not JSON then.
@@ -130,7 +134,7 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 		return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
 	}
 	redacted, hits := s.policy.JSON(args)
-	c.args = redacted
+	c.args, c.redacted = redacted, len(hits) > 0
 	key, err := tape.Key(c.tool, redacted)
 	if err != nil {
 		return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
@@ -184,16 +188,21 @@ func (s *Session) judge(c *call) (i int, verdict, err error) {
 func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 	st := &s.deck.steps[i]
 	answer := Answer{Call: c.n, Result: st.record.Result, Error: st.record.Error, Seq: st.seq, Record: st.record}
+	if c.fit != nil {
+		answer.Rules = c.fit.Rules
+	}
 	if body := resultBody(st.record); body != nil && (c.override == nil || !c.override.answers) {
 		result, err := fetch(ctx, s.cfg.bodies, body)
 		if err != nil {
-			verdict := s.gap(c, st, &tape.Gap{What: "result", Why: err.Error()})
-			s.mu.Lock()
-			s.count(verdict)
-			s.mu.Unlock()
-			return Answer{}, verdict
+			return Answer{}, s.lateGap(c, st, &tape.Gap{What: "result", Why: err.Error()})
 		}
 		answer.Result = result
+		if redact.Redacted(string(result)) {
+			c.placeholder = true
+			if s.cfg.failRedacted {
+				return Answer{}, s.lateGap(c, st, redactedGap)
+			}
+		}
 	}
 	if c.override != nil {
 		c.override.apply(&answer)
@@ -212,10 +221,24 @@ func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 	return answer, nil
 }
 
+// lateGap is the verdict on a call whose answer turned out to be missing once its
+// record was consumed.
+func (s *Session) lateGap(c *call, st *step, gap *tape.Gap) error {
+	verdict := s.gap(c, st, gap)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count(verdict)
+	return verdict
+}
+
 func (s *Session) hit(c *call, st *step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.TapeHits++
+	if c.redacted {
+		s.redactedMatched++
+	}
+	s.servedBy(c, st)
 	if over := c.override; over != nil {
 		if len(s.overridden) < maxListed {
 			s.overridden = append(s.overridden, Overridden{Call: c.n, Seq: st.seq, Tool: c.tool, Of: over.String(), What: over.what()})
@@ -225,7 +248,7 @@ func (s *Session) hit(c *call, st *step) {
 			return
 		}
 	}
-	if st.redacted {
+	if st.redacted || c.placeholder {
 		s.stats.RedactedServed++
 	}
 	if s.expired(st) {

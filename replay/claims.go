@@ -2,19 +2,47 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// Claim is something that a report takes for granted: what differed there, or
-// was on one side only, cannot matter.
+// Claim is something that a report takes for granted: that what differs at a
+// place, or is on one side only, cannot matter.
 type Claim struct {
-	Kind tape.Kind `json:"kind"`
-	Path string    `json:"path"`
-	// Calls counts the calls for which it was taken for granted.
+	// Rule is the rule that says so, "" where the tape has nothing to compare
+	// with, or the policy does not name what it has.
+	Rule string `json:"rule,omitempty"`
+	// Kind and Tool are the calls, empty for all that the rule is about.
+	Kind tape.Kind `json:"kind,omitempty"`
+	Tool string    `json:"tool,omitempty"`
+	// Path is the place, with [*] for the elements of arrays.
+	Path string `json:"path"`
+	// Calls counts the calls for which it was taken for granted; 0 is a rule that
+	// was never needed.
 	Calls int    `json:"calls"`
 	Why   string `json:"why"`
+}
+
+// String is the claim on one line.
+func (c Claim) String() string {
+	where := c.Path
+	if where == "" {
+		where = "(whole)"
+	}
+	if of := strings.TrimSpace(string(c.Kind) + " " + c.Tool); of != "" {
+		where += " of " + of
+	}
+	return fmt.Sprintf("%s: %s (%d calls)", where, c.Why, c.Calls)
+}
+
+// RuleHit is a rule that calls needed to be hits.
+type RuleHit struct {
+	Rule string `json:"rule"`
+	Hits int    `json:"hits"`
 }
 
 // claims counts what was taken for granted, for at most [maxListed] places.
@@ -22,21 +50,60 @@ type claims struct {
 	list []Claim
 }
 
-func (l *claims) uncompared(path, why string) {
-	i := slices.IndexFunc(l.list, func(c Claim) bool { return c.Path == path })
+func (l *claims) add(c Claim) {
+	i := slices.IndexFunc(l.list, func(old Claim) bool {
+		return old.Path == c.Path && old.Rule == c.Rule && old.Tool == c.Tool && old.Kind == c.Kind
+	})
 	if i < 0 {
 		if len(l.list) == maxListed {
 			return
 		}
 		i = len(l.list)
-		l.list = append(l.list, Claim{Kind: tape.KindModel, Path: path, Why: why})
+		l.list = append(l.list, c)
 	}
 	l.list[i].Calls++
 }
 
-// sorted lists the claims in an order that does not depend on that of calls.
-func (l *claims) sorted() []Claim {
-	list := slices.Clone(l.list)
-	slices.SortFunc(list, func(a, b Claim) int { return cmp.Compare(a.Path, b.Path) })
+// uncompared adds what was not compared on the way of a call.
+func (l *claims) uncompared(path, why string) { l.add(Claim{Path: path, Why: why}) }
+
+// whyOf is what the author of a rule that ignores says about it.
+func (c *config) whyOf(title string) string {
+	for _, r := range c.set.Rules() {
+		if r.Title() == title && r.Why != "" {
+			return r.Why
+		}
+	}
+	return "ignored: it is claimed that it cannot matter"
+}
+
+// claimsLocked lists what is taken for granted, in an order that does not depend
+// on that of calls.
+func (s *Session) claimsLocked() []Claim {
+	list := slices.Clone(s.claims.list)
+	if s.cfg.set != nil {
+		for _, r := range s.cfg.set.Rules() {
+			title := r.Title()
+			if r.Match == rules.Ignore && !slices.ContainsFunc(list, func(c Claim) bool { return c.Rule == title }) && len(list) < maxListed {
+				list = append(list, Claim{Rule: title, Kind: r.Kind, Tool: r.Tool, Path: r.Path, Why: s.cfg.whyOf(title)})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Claim) int {
+		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Path, b.Path))
+	})
+	return list
+}
+
+// ruleHitsLocked lists the rules that calls needed, in the order of the policy.
+func (s *Session) ruleHitsLocked() (list []RuleHit) {
+	if s.cfg.set == nil {
+		return nil
+	}
+	for _, r := range s.cfg.set.Rules() {
+		if n := s.ruleHits[r.Title()]; n > 0 {
+			list = append(list, RuleHit{r.Title(), n})
+		}
+	}
 	return list
 }

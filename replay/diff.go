@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -132,17 +132,7 @@ func equalLeaf(a, b any) bool {
 }
 
 func diffObjects(list *[]Difference, path string, a, b map[string]any) {
-	names := make([]string, 0, len(a))
-	for name := range a {
-		names = append(names, name)
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range names(a, b) {
 		inner := joinName(path, name)
 		x, inA := a[name]
 		y, inB := b[name]
@@ -155,6 +145,21 @@ func diffObjects(list *[]Difference, path string, a, b map[string]any) {
 			diffInto(list, inner, x, y)
 		}
 	}
+}
+
+// names are the names of two objects, in order.
+func names(a, b map[string]any) []string {
+	list := make([]string, 0, len(a))
+	for name := range a {
+		list = append(list, name)
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			list = append(list, name)
+		}
+	}
+	sort.Strings(list)
+	return list
 }
 
 func diffArrays(list *[]Difference, path string, a, b []any) {
@@ -173,16 +178,7 @@ func diffArrays(list *[]Difference, path string, a, b []any) {
 
 // joinName appends a member's name to a path.
 func joinName(path, name string) string {
-	plain := name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) < 0
-	switch {
-	case !plain:
-		return path + "[" + string(render(name)) + "]"
-	case path == "":
-		return name
-	}
-	return path + "." + name
+	return string(rules.AppendName([]byte(path), name))
 }
 
 func render(value any) json.RawMessage {

@@ -3,10 +3,8 @@ package replay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -59,16 +57,4 @@ func (c *config) recordArgs(r *tape.Record) (json.RawMessage, error) {
 		return nil, errNoBodies
 	}
 	return fetch(context.Background(), c.bodies, body)
-}
-
-// WithRules says what may differ between a call and the record that answers it,
-// and what of model calls is compared.
-func WithRules(policy *rules.Policy) Option {
-	return func(c *config) error {
-		if policy == nil {
-			return errors.New("the rules are nil")
-		}
-		c.rules = *policy
-		return nil
-	}
 }

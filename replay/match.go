@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -23,6 +24,12 @@ type call struct {
 	// same; nil where all is.
 	compared *compared
 	same     *queue
+	// fit is how rules take it for the record that answers, nil without them.
+	fit *rules.Fit
+	// redacted: a value in the arguments was.
+	redacted bool
+	// placeholder: the answer, held by reference, has a placeholder in it.
+	placeholder bool
 }
 
 // match finds the step that answers a call and consumes it, or says why none
@@ -34,7 +41,7 @@ func (s *Session) match(c *call) (int, error) {
 	if s.cfg.order == OrderStrict {
 		due = d.next()
 	}
-	if i < 0 || due >= 0 && due != i {
+	if i < 0 || due >= 0 && due != i || !s.exactly(c, i) {
 		i = s.loosely(c, due)
 	}
 	if due >= 0 && due != i {
@@ -57,6 +64,9 @@ func (s *Session) match(c *call) (int, error) {
 	if d.consume(i) {
 		s.stats.Reordered++
 	}
+	if c.fit != nil {
+		s.ids.Keep(c.fit)
+	}
 	return i, nil
 }
 
@@ -67,8 +77,13 @@ func (s *Session) gapOf(st *step) *tape.Gap {
 	if s.cfg.failExpired && s.expired(st) {
 		return &tape.Gap{What: "result", Why: "expired at " + st.record.Expires}
 	}
+	if s.cfg.failRedacted && st.redacted {
+		return redactedGap
+	}
 	return nil
 }
+
+var redactedGap = &tape.Gap{What: "result", Why: "a value in it was redacted"}
 
 func (s *Session) expired(st *step) bool {
 	return !st.expires.IsZero() && s.cfg.now().After(st.expires)
@@ -90,7 +105,7 @@ func (s *Session) gap(c *call, st *step, gap *tape.Gap) error {
 // noAnswer says why no unconsumed record has the key of a call.
 func (s *Session) noAnswer(c *call) error {
 	d := s.deck
-	if served, lastSeq := d.served(callKey{c.kind, c.key}, c.same); served > 0 {
+	if served, lastSeq := d.served(callKey{c.kind, c.key}, c.same); served > 0 && !s.crossed(c) {
 		return &ExhaustedError{
 			Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Served: served, LastSeq: lastSeq,
 		}
@@ -115,23 +130,13 @@ func (s *Session) drift(c *call, i int) error {
 	}
 	if recorded := s.policyArgs(st); recorded != nil {
 		e.RecordedArgs = recorded
-		if c.compared != nil {
-			e.compare(s.loose.compare(recorded).args, c.compared.args)
-		} else {
-			e.compare(recorded, c.args)
+		e.Differences = s.differences(c, recorded)
+		if n := len(e.Differences); n > MaxDifferences {
+			e.Differences, e.More = e.Differences[:MaxDifferences:MaxDifferences], n-MaxDifferences
 		}
 		s.cfg.locate(e)
 	}
 	return e
-}
-
-// compare fills in what differs. Both texts have been canonicalised before, for
-// their keys, so there is no error to report.
-func (e *DriftError) compare(recorded, live json.RawMessage) {
-	e.Differences, _ = Diff(recorded, live)
-	if n := len(e.Differences); n > MaxDifferences {
-		e.Differences, e.More = e.Differences[:MaxDifferences:MaxDifferences], n-MaxDifferences
-	}
 }
 
 // policyArgs are a record's arguments in the form in which this session compares

@@ -25,14 +25,17 @@ type config struct {
 	kinds           []tape.Kind
 	forms           map[tape.Kind]func(json.RawMessage) (json.RawMessage, error)
 	rules           rules.Policy
-	experiment      Experiment
-	codeVersion     string
-	bodies          BodySource
-	overrides       overrides
-	surrogateKey    string
-	recordTo        io.Writer
-	audit           *slog.Logger
-	now             func() time.Time
+	// set is the rules made ready, nil if there are none.
+	set          *rules.Set
+	failRedacted bool
+	experiment   Experiment
+	codeVersion  string
+	bodies       BodySource
+	overrides    overrides
+	surrogateKey string
+	recordTo     io.Writer
+	audit        *slog.Logger
+	now          func() time.Time
 	// places names differences in words.
 	places map[tape.Kind]Place
 	// path is the file the tape came from.
@@ -48,6 +51,9 @@ func newConfig(options []Option) (*config, error) {
 		if err := option(c); err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
+	}
+	if err := c.compileRules(); err != nil {
+		return nil, fmt.Errorf("replay: rules: %w", err)
 	}
 	return c, nil
 }

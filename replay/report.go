@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -37,6 +38,11 @@ type Report struct {
 	OverriddenCount int          `json:"overridden_count,omitempty"`
 	// IdleOverrides are those that never applied.
 	IdleOverrides []IdleOverride `json:"idle_overrides,omitempty"`
+	// RuleHits are the rules that calls needed to be hits.
+	RuleHits []RuleHit `json:"rule_hits,omitempty"`
+	// RedactedMatched counts hits in whose arguments a value was redacted: any other
+	// value of its type would have been a hit too.
+	RedactedMatched int `json:"redacted_matched,omitempty"`
 	// Claims are what the report takes for granted, the first 100.
 	Claims []Claim `json:"claims,omitempty"`
 	// CannotSee is what the tape does not record and the replay says nothing about.
@@ -63,6 +69,10 @@ type Policy struct {
 	Redaction string `json:"redaction"`
 	// ExpiredAsGap: records past their expiry were not served.
 	ExpiredAsGap bool `json:"expired_as_gap"`
+	// RedactedAsGap: records with a placeholder in their answer were not served.
+	RedactedAsGap bool `json:"redacted_as_gap"`
+	// Rules are what calls and records were allowed to differ in, nil for nothing.
+	Rules *rules.Policy `json:"rules,omitempty"`
 }
 
 // Event is a call that was not a hit.
@@ -142,7 +152,7 @@ func (s *Session) Report() *Report {
 		Experiment:      s.experiment(),
 		Tape:            TapeInfo{Path: s.cfg.path, Records: len(s.tape.Records)},
 		CodeVersion:     s.cfg.codeVersion,
-		Policy:          Policy{Order: s.cfg.order, Completion: s.cfg.completion, Kinds: s.cfg.kinds, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired},
+		Policy:          Policy{Order: s.cfg.order, Completion: s.cfg.completion, Kinds: s.cfg.kinds, Redaction: s.policy.Manifest().Policy, ExpiredAsGap: s.cfg.failExpired, RedactedAsGap: s.cfg.failRedacted, Rules: s.cfg.rulesOrNil()},
 		Clean:           s.cleanLocked(),
 		Stats:           s.statsLocked(),
 		Divergences:     s.diverged,
@@ -152,7 +162,9 @@ func (s *Session) Report() *Report {
 		Overridden:      append([]Overridden(nil), s.overridden...),
 		OverriddenCount: s.overriddenCount,
 		IdleOverrides:   s.cfg.overrides.idle(),
-		Claims:          s.claims.sorted(),
+		Claims:          s.claimsLocked(),
+		RuleHits:        s.ruleHitsLocked(),
+		RedactedMatched: s.redactedMatched,
 		CannotSee:       blindSpots(s.tape),
 	}
 	if m := s.tape.Manifest; m != nil {
@@ -211,6 +223,9 @@ func (r *Report) Text() string {
 	verdict := map[bool]string{true: "clean", false: "NOT CLEAN"}[r.Clean]
 	fmt.Fprintf(&b, "replay %s of %s (%d records): %s\n", r.Experiment, orDash(name), r.Tape.Records, verdict)
 	fmt.Fprintf(&b, "  mode %s, order %s, completion %s, redaction %s\n", r.Stats.Mode, r.Policy.Order, r.Policy.Completion, r.Policy.Redaction)
+	if r.Policy.Rules != nil {
+		r.Policy.Rules.WriteText(&b)
+	}
 	if len(r.Policy.Kinds) > 0 {
 		fmt.Fprintf(&b, "  only records of kind %q\n", r.Policy.Kinds)
 	}
@@ -223,6 +238,7 @@ func (r *Report) Text() string {
 		text string
 	}{
 		{st.Reordered, "calls in another order than recorded"},
+		{r.RedactedMatched, "calls matched with a placeholder in place of a value, as any other value of its type would"},
 		{st.RedactedServed, "answers with a placeholder in place of a value"},
 		{st.ExpiredServed, "answers past their expiry"},
 		{r.Overdue, "answers let out before others that they should have followed"},
@@ -232,8 +248,11 @@ func (r *Report) Text() string {
 			fmt.Fprintf(&b, "  note: %s: %d\n", warning.text, warning.n)
 		}
 	}
+	for _, h := range r.RuleHits {
+		fmt.Fprintf(&b, "  hits by rule %s: %d\n", h.Rule, h.Hits)
+	}
 	for _, c := range r.Claims {
-		fmt.Fprintf(&b, "  claim: %s: %s (%d calls)\n", c.Path, c.Why, c.Calls)
+		fmt.Fprintf(&b, "  claim: %s\n", c)
 	}
 	for _, o := range r.Overridden {
 		fmt.Fprintf(&b, "  override of %s at step %d, %s: %s\n", o.Of, o.Seq, o.Tool, o.What)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -29,6 +30,10 @@ type Session struct {
 	overriddenCount int
 	loose           *loose
 	claims          claims
+	ids             rules.IDs
+	ruleHits        map[string]int
+	// redactedMatched counts hits whose arguments had a value redacted.
+	redactedMatched int
 	closed          bool
 	closeErr        error
 }
@@ -89,7 +94,7 @@ func Open(path string, options ...Option) (*Session, error) {
 }
 
 func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
-	s := &Session{cfg: c, tape: t, policy: redact.Default(), stats: Stats{Mode: c.mode}}
+	s := &Session{cfg: c, tape: t, policy: redact.Default(), stats: Stats{Mode: c.mode}, ruleHits: map[string]int{}}
 	if t.Manifest != nil && t.Manifest.Redaction != nil {
 		policy, err := redact.FromManifest(t.Manifest.Redaction, redact.WithKey(c.surrogateKey))
 		if err != nil {

@@ -70,7 +70,7 @@ func (m *Matcher) fits(recorded, live *Form, known ...*IDs) *Fit {
 				return nil
 			}
 		case ID:
-			if !fit.pair(r.Namespace, a.text, b.text, known) {
+			if !fit.pair(m.rules[a.rule].namespace, a.text, b.text, known) {
 				return nil
 			}
 		}
@@ -98,7 +98,7 @@ func (ids *IDs) Keep(fit *Fit) { ids.add(&fit.ids) }
 func (m *Matcher) Serve(canonical []byte, ids *IDs) {
 	form := m.Mask(canonical)
 	for i := range form.slots {
-		namespace, text := m.rules[form.slots[i].rule].rule.Namespace, form.slots[i].text
+		namespace, text := m.rules[form.slots[i].rule].namespace, form.slots[i].text
 		if known, _ := ids.known(namespace, text, text); !known {
 			ids.pair(namespace, text, text)
 		}

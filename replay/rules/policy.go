@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -31,6 +32,34 @@ type Model struct {
 // Empty reports whether the policy compares everything.
 func (p *Policy) Empty() bool {
 	return len(p.Presets) == 0 && len(p.Rules) == 0 && p.Model.Params == nil
+}
+
+// WriteText writes the policy for people, one line a rule.
+func (p *Policy) WriteText(w io.Writer) {
+	if p.Model.Params != nil {
+		fmt.Fprintf(w, "  of model calls, compared parameters are: %s\n", orNone(p.Model.Params))
+	}
+	for _, name := range p.Presets {
+		fmt.Fprintf(w, "  rules of preset %s\n", name)
+	}
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		fmt.Fprintf(w, "  rule %s", r.Title())
+		if r.Name != "" {
+			fmt.Fprintf(w, ": %s", r)
+		}
+		if r.Why != "" {
+			fmt.Fprintf(w, " (%s)", r.Why)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
 }
 
 // Rule takes two values for the same that stand at one place of the arguments.

@@ -22,8 +22,10 @@ type Set struct {
 type compiled struct {
 	rule  Rule
 	title string
-	path  Path
-	re    *regexp.Regexp
+	// namespace is that of ids, with the default applied.
+	namespace string
+	path      Path
+	re        *regexp.Regexp
 }
 
 // RuleError says what is wrong with a rule of a policy.
@@ -83,9 +85,9 @@ func Compile(p *Policy) (*Set, error) {
 
 // compile makes a rule ready, or names the member that is wrong.
 func compile(r Rule) (c compiled, member string, err error) {
-	c = compiled{rule: r, title: r.Title()}
-	if r.Namespace == "" {
-		c.rule.Namespace = "id"
+	c = compiled{rule: r, title: r.Title(), namespace: r.Namespace}
+	if c.namespace == "" {
+		c.namespace = "id"
 	}
 	if !slices.Contains(Matches, r.Match) {
 		return c, "match", fmt.Errorf("%q is none of %q", r.Match, Matches)

@@ -1,0 +1,114 @@
+package replay
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/tapedeck/tapedeck/replay/rules"
+)
+
+// ruledDiff is a comparison that leaves out what rules take for the same.
+type ruledDiff struct {
+	list  []Difference
+	pairs *rules.Pairs
+}
+
+// diffByRules is [Diff] of two valid texts but for what rules take for the same.
+// It may be empty where each place can be excused, and all together cannot.
+func diffByRules(m *rules.Matcher, ids *rules.IDs, recorded, live json.RawMessage) []Difference {
+	a, errA := parseCanonical(recorded)
+	b, errB := parseCanonical(live)
+	if errA != nil || errB != nil {
+		return nil
+	}
+	d := &ruledDiff{pairs: rules.NewPairs(ids)}
+	d.value("", m.Root(), a, b)
+	return d.list
+}
+
+func (d *ruledDiff) value(path string, at rules.Place, a, b any) {
+	if at.Free() {
+		diffInto(&d.list, path, a, b)
+		return
+	}
+	if at.Here() && d.pairs.Same(at, render(a), render(b)) {
+		return
+	}
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			d.object(path, at, x, y)
+			return
+		}
+	case []any:
+		if y, ok := b.([]any); ok {
+			if at.Is(rules.Unordered) {
+				x, y = d.left(at, x, y)
+			}
+			d.array(path, at, x, y)
+			return
+		}
+	}
+	diffInto(&d.list, path, a, b)
+}
+
+func (d *ruledDiff) object(path string, at rules.Place, a, b map[string]any) {
+	for _, name := range names(a, b) {
+		inner, place := joinName(path, name), at.Name(name)
+		x, inA := a[name]
+		y, inB := b[name]
+		switch {
+		case inA && inB:
+			d.value(inner, place, x, y)
+		case place.Is(rules.Ignore):
+		case inA:
+			d.list = append(d.list, Difference{Path: inner, Recorded: render(x)})
+		default:
+			d.list = append(d.list, Difference{Path: inner, Live: render(y)})
+		}
+	}
+}
+
+func (d *ruledDiff) array(path string, at rules.Place, a, b []any) {
+	for i := range max(len(a), len(b)) {
+		inner, place := path+"["+strconv.Itoa(i)+"]", at.Index(i)
+		switch {
+		case i < len(a) && i < len(b):
+			d.value(inner, place, a[i], b[i])
+		case place.Is(rules.Ignore):
+		case i < len(a):
+			d.list = append(d.list, Difference{Path: inner, Recorded: render(a[i])})
+		default:
+			d.list = append(d.list, Difference{Path: inner, Live: render(b[i])})
+		}
+	}
+}
+
+// maxUnordered bounds arrays in which equal elements are looked for one by one.
+const maxUnordered = 1000
+
+// left takes out of two unordered arrays what is in both.
+func (d *ruledDiff) left(at rules.Place, a, b []any) (onlyA, onlyB []any) {
+	if len(a) > maxUnordered || len(b) > maxUnordered {
+		return a, b
+	}
+	taken := make([]bool, len(b))
+	for i, x := range a {
+		found := false
+		for k, y := range b {
+			if !taken[k] && d.pairs.Same(at.Index(i), render(x), render(y)) {
+				taken[k], found = true, true
+				break
+			}
+		}
+		if !found {
+			onlyA = append(onlyA, x)
+		}
+	}
+	for k, y := range b {
+		if !taken[k] {
+			onlyB = append(onlyB, y)
+		}
+	}
+	return onlyA, onlyB
+}
