@@ -46,7 +46,11 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	if err != nil {
 		return err
 	}
-	env, stop, err := a.serving(ctx, session, flags.speed)
+	options, err := flags.serving()
+	if err != nil {
+		return err
+	}
+	env, stop, err := a.serving(ctx, session, options...)
 	if err != nil {
 		return err
 	}
@@ -65,14 +69,14 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 
 // serving answers calls from a session until stop is called, which says what went
 // wrong meanwhile. Env is what tells a command where.
-func (a *app) serving(ctx context.Context, session *replay.Session, speed float64) (env []string, stop func() error, err error) {
+func (a *app) serving(ctx context.Context, session *replay.Session, options ...serve.Option) (env []string, stop func() error, err error) {
 	listener, err := serve.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- serve.New(session, serve.WithSpeed(speed)).Serve(ctx, listener) }()
+	go func() { served <- serve.New(session, options...).Serve(ctx, listener) }()
 	stop = func() error {
 		cancel()
 		return <-served

@@ -27,6 +27,10 @@ SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 			if err != nil {
 				return err
 			}
+			options, err := flags.serving()
+			if err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			listener, err := serve.Listen(ctx, listen)
@@ -36,7 +40,7 @@ SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 			if err := a.print(serve.URL(listener) + "\n"); err != nil {
 				return errors.Join(err, listener.Close())
 			}
-			if err := serve.New(session, serve.WithSpeed(flags.speed)).Serve(ctx, listener); err != nil {
+			if err := serve.New(session, options...).Serve(ctx, listener); err != nil {
 				a.note("%s", err)
 			}
 			return a.finish(session, &flags)

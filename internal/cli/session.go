@@ -23,6 +23,7 @@ type sessionFlags struct {
 	kinds                                        []string
 	failExpired, asJSON                          bool
 	speed                                        float64
+	mcpTools                                     string
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
@@ -34,6 +35,7 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.codeVersion, "code-version", "", "version of the code that calls, for the report")
 	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
+	flags.StringVar(&f.mcpTools, "mcp-tools", "", "file with the definitions that MCP clients are given, in place of the tape's")
 	flags.Float64Var(&f.speed, "speed", 0, "how fast models answer: 1 as when they were recorded, 2 twice as fast; 0 at once")
 	jsonFlag(cmd, &f.asJSON)
 }

@@ -31,10 +31,15 @@ import (
 	"time"
 
 	"github.com/tapedeck/tapedeck/internal/loopback"
+	"github.com/tapedeck/tapedeck/internal/mcpserve"
 	"github.com/tapedeck/tapedeck/internal/serve/llm"
 	"github.com/tapedeck/tapedeck/replay"
 	"github.com/tapedeck/tapedeck/tape"
 )
+
+// mcpPath is where MCP clients find the tape's tools; a name below it means those of
+// one server of several.
+const mcpPath = "/mcp"
 
 // DefaultMaxBody bounds a request body, in bytes.
 const DefaultMaxBody = 64 << 20
@@ -61,6 +66,8 @@ type Server struct {
 	tries    *tries
 	verdicts *verdicts
 	models   *models
+	mcp      *mcpserve.HTTP
+	tools    []tape.Tool
 }
 
 // Option changes a server.
@@ -82,6 +89,11 @@ func WithSpeed(speed float64) Option {
 	return func(s *Server) { s.speed = speed }
 }
 
+// WithTools are the definitions that MCP clients are given in place of the tape's.
+func WithTools(tools []tape.Tool) Option {
+	return func(s *Server) { s.tools = tools }
+}
+
 // Options are what a session needs for its model calls to be matched whatever API
 // they come by.
 func Options() []replay.Option {
@@ -95,6 +107,7 @@ func New(session *replay.Session, options ...Option) *Server {
 	for _, option := range options {
 		option(s)
 	}
+	s.mcp = mcpserve.NewHTTP(session, mcpserve.OfTape(session.Tape(), s.tools), mcpPath, s.maxBody)
 	return s
 }
 
@@ -116,6 +129,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		method, handle = http.MethodGet, s.report
 	case strings.HasPrefix(r.URL.Path, callsPath):
 		method, handle = http.MethodGet, s.oneCall
+	case r.URL.Path == mcpPath, strings.HasPrefix(r.URL.Path, mcpPath+"/"):
+		s.mcp.ServeHTTP(w, r) // It says itself which methods it takes.
+		return
 	default:
 		rt, ok := routeOf(r)
 		if !ok {
@@ -168,6 +184,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	// The streams of MCP clients end only if they are told to.
+	streams := s.mcp.Close()
 	// The context has ended, and finishing takes a little longer.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
@@ -178,5 +196,5 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
 		err = errors.Join(err, end)
 	}
-	return err
+	return errors.Join(err, streams)
 }
