@@ -18,6 +18,8 @@ type Update struct {
 	Changes []MemberChange `json:"changes,omitempty"`
 	// Refused is why nothing was changed although the case did not pass.
 	Refused string `json:"refused,omitempty"`
+	// Failed is set when the case had something to judge and did not pass.
+	Failed bool `json:"-"`
 }
 
 // MemberChange is one member: its YAML before, "" where it was not there, and now.
@@ -47,7 +49,7 @@ func (r *Report) UpdateExpectations() (updates []Update, err error) {
 }
 
 func (r *Result) update() (Update, error) {
-	u := Update{Expect: r.Expect}
+	u := Update{Expect: r.Expect, Failed: r.Status == Failed}
 	text, err := os.ReadFile(r.Expect)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return u, err

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tapedeck/tapedeck/internal/redact"
+	"github.com/tapedeck/tapedeck/internal/regress"
+	"github.com/tapedeck/tapedeck/replay"
+)
+
+// defaultTimeout ends a command that runs against a tape without anyone looking.
+const defaultTimeout = 5 * time.Minute
+
+// attempt runs a command against the tape in a file as tape run does, but on streams
+// of its own and in a process group of its own. What it wrote is redacted, since it
+// goes to reports and files that others read.
+func (a *app) attempt(ctx context.Context, path string, argv []string, flags *sessionFlags, timeout time.Duration, more ...replay.Option) regress.Outcome {
+	session, err := a.open(path, flags, more...)
+	if err != nil {
+		return regress.Outcome{Err: err}
+	}
+	options, err := flags.serving()
+	if err != nil {
+		return regress.Outcome{Err: err}
+	}
+	env, stop, err := a.serving(ctx, session, options...)
+	if err != nil {
+		return regress.Outcome{Err: err}
+	}
+	ended, err := capture(ctx, argv, env, timeout)
+	if stopErr := stop(); err == nil {
+		err = stopErr
+	}
+	// The verdict is in the report.
+	_ = session.Close()
+	if err != nil {
+		return regress.Outcome{Err: err}
+	}
+	redacted := func(text string) string {
+		text, _ = redact.Default().Text(strings.TrimSpace(text))
+		return text
+	}
+	return regress.Outcome{
+		Report: session.Report(), ExitCode: ended.code, TimedOut: ended.timedOut, Duration: ended.took,
+		Answer: redacted(strings.ToValidUTF8(ended.stdout, "\ufffd")), AnswerCut: ended.cut, Errors: redacted(ended.stderr),
+	}
+}
+
+// temporary writes a tape where a session can open it.
+func temporary(write func(path string) error) (path string, remove func(), err error) {
+	file, err := os.CreateTemp("", "tape-*.jsonl")
+	if err != nil {
+		return "", nil, err
+	}
+	path = file.Name()
+	remove = func() { _ = os.Remove(path) }
+	if err = file.Close(); err == nil {
+		err = write(path)
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return path, remove, nil
+}
