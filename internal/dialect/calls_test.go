@@ -262,6 +262,30 @@ func TestASpanInTwoDialectsIsReadOnceAndCompleted(t *testing.T) {
 	assert.JSONEq(t, `"r"`, string(r.Result))
 }
 
+// OpenInference writes the input of LangChain's tools of one argument without its name.
+func TestABareArgumentGetsTheNameThatTheModelGave(t *testing.T) {
+	model := sp{id: 2, up: 1, from: 1, to: 2, name: "ChatOpenAI", attrs: attrs{
+		"openinference.span.kind":                                                 "LLM",
+		"llm.input_messages.0.message.role":                                       "user",
+		"llm.input_messages.0.message.content":                                    "look",
+		"llm.output_messages.0.message.role":                                      "assistant",
+		"llm.output_messages.0.message.tool_calls.0.tool_call.id":                 "c1",
+		"llm.output_messages.0.message.tool_calls.0.tool_call.function.name":      "look_up",
+		"llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": `{"word": "tape"}`,
+	}}
+	for input, want := range map[string]string{
+		"tape":             `{"word":"tape"}`,
+		"another":          `"another"`,
+		`{"word": "deck"}`: `{"word":"deck"}`,
+	} {
+		tp := one(t, agentSpan(1, 0, 10), model, sp{id: 3, up: 1, from: 3, to: 4, name: "look_up", attrs: attrs{
+			"openinference.span.kind": "TOOL", "tool.name": "look_up", "input.value": input, "output.value": "x", "tool_call.id": "c1",
+		}})
+		require.Len(t, tp.Records, 2, input)
+		assert.JSONEq(t, want, string(tp.Records[1].Args))
+	}
+}
+
 func TestAnUnknownInstrumentationOfTheConventionsWorks(t *testing.T) {
 	td := traces(t, sp{id: 1, from: 0, to: 1, name: "whatever", scope: "never.seen", attrs: attrs{
 		"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "x",

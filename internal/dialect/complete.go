@@ -24,10 +24,23 @@ func (n *node) complete() {
 		// Some instrumentations write {} or nothing whatever the arguments were.
 		asked.Raw = c.Args.verbatim()
 		c.Args = asked
+	case onlyValue(c.Args, asked):
+		c.Args = asked
 	}
 	if q.answer != nil {
 		n.resultFrom(q.answer)
 	}
+}
+
+// onlyValue reports whether arguments are the bare text of the only one that was
+// asked for: OpenInference writes so what LangChain calls a tool with.
+func onlyValue(args, asked Content) bool {
+	members := asked.Value.Members()
+	if asked.Value.Kind() != value.Object || len(members) != 1 || members[0].Value.Kind() != value.String {
+		return false
+	}
+	text := members[0].Value.Str()
+	return text != "" && args.verbatim() == text
 }
 
 // resultFrom fills a missing or cut result from a reply.
