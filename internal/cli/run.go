@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 
 func (a *app) runCmd() *cobra.Command {
 	var flags sessionFlags
+	var noHooks bool
 	cmd := &cobra.Command{
 		Use: "run FILE [flags] -- CMD...",
 		// The flags stand before the command, which cobra would not say.
@@ -34,14 +36,15 @@ signal's number for one that was killed.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			return a.run(cmd.Context(), argv[0], argv[1:], &flags)
+			return a.run(cmd.Context(), argv[0], argv[1:], &flags, !noHooks)
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().BoolVar(&noHooks, "no-hooks", false, "do not answer the in-process tools of agent frameworks (Python, Node) from the tape")
 	return cmd
 }
 
-func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags) error {
+func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags, hooked bool) error {
 	session, err := a.open(file, flags)
 	if err != nil {
 		return err
@@ -53,6 +56,14 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	env, stop, err := a.serving(ctx, session, options...)
 	if err != nil {
 		return err
+	}
+	if hooked {
+		more, remove, err := a.hookTools()
+		if err != nil {
+			return errors.Join(err, stop())
+		}
+		defer remove()
+		env = append(env, more...)
 	}
 	code, runErr := a.runChild(argv, env)
 	if err := stop(); err != nil {

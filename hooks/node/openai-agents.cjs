@@ -1,0 +1,33 @@
+"use strict";
+// OpenAI Agents SDK: tool(), whose execute is replaced. Parsing of arguments and the
+// errorFunction stay the SDK's. An agent used as a tool is answered and runs all the
+// same: its own model and tools are answered from the tape.
+module.exports = (ask) => (tool) =>
+  function (options) {
+    const execute = options.execute;
+    if (typeof execute !== "function") return tool(options);
+    const made = tool({
+      ...options,
+      name: options.name ?? execute.name,
+      execute: async (parsed, context, details) => {
+        const call = details?.toolCall;
+        const answer = ask(made.name, asWritten(call?.arguments) ?? parsed, call?.callId);
+        if (!runsAnAgent(execute)) return answer;
+        await answer.catch(() => {});
+        return execute(parsed, context, details);
+      },
+    });
+    return made;
+  };
+
+/** The arguments as the model wrote them, which is what spans hold. */
+function asWritten(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only the function that Agent.asTool() makes keeps such a note of its call. */
+const runsAnAgent = (execute) => Function.prototype.toString.call(execute).includes("agentToolInvocation");
