@@ -113,9 +113,14 @@ func (Anthropic) usage(a *Answer, output int64) value.Value {
 		a.note("lost: token counts, which the tape does not have (0 is served)")
 	}
 	u := &a.Usage
-	return value.Obj(
-		value.M("input_tokens", count(u.Input)), value.M("cache_creation_input_tokens", count(u.CacheWrite)),
-		value.M("cache_read_input_tokens", count(u.CacheRead)), value.M("output_tokens", value.Int(output)))
+	members := []value.Member{value.M("input_tokens", count(u.Input))}
+	if u.CacheWrite != nil {
+		members = append(members, value.M("cache_creation_input_tokens", count(u.CacheWrite)))
+	}
+	if u.CacheRead != nil {
+		members = append(members, value.M("cache_read_input_tokens", count(u.CacheRead)))
+	}
+	return value.Obj(append(members, value.M("output_tokens", value.Int(output)))...)
 }
 
 // Write writes an answer as one body.
@@ -144,7 +149,11 @@ func (c Anthropic) Stream(q *Request, a *Answer, emit Emit) error {
 			return err
 		}
 		for _, d := range deltas {
-			err := pieces(d.text, func(s string) error {
+			cut := pieces
+			if d.whole {
+				cut = func(s string, give func(string) error) error { return give(s) }
+			}
+			err := cut(d.text, func(s string) error {
 				return send("content_block_delta", index, value.M("delta", value.Obj(value.M("type", value.Str(d.kind)), value.M(d.member, value.Str(s)))))
 			})
 			if err != nil {
@@ -162,20 +171,25 @@ func (c Anthropic) Stream(q *Request, a *Answer, emit Emit) error {
 	return send("message_stop")
 }
 
-// delta is a text of a block that comes piece by piece.
-type delta struct{ kind, member, text string }
+// delta is a text of a block that comes piece by piece, or whole where clients do
+// not join the pieces.
+type delta struct {
+	kind, member, text string
+	whole              bool
+}
 
 // split is a block as it starts, and what comes after.
 func (Anthropic) split(block value.Value) (start value.Value, rest []delta) {
 	switch block.At("type").Str() {
 	case "text":
-		return block.With("text", value.Str("")), []delta{{"text_delta", "text", block.At("text").Str()}}
+		return block.With("text", value.Str("")), []delta{{kind: "text_delta", member: "text", text: block.At("text").Str()}}
 	case "thinking":
 		return block.With("thinking", value.Str("")).With("signature", value.Str("")), []delta{
-			{"thinking_delta", "thinking", block.At("thinking").Str()}, {"signature_delta", "signature", block.At("signature").Str()},
+			{kind: "thinking_delta", member: "thinking", text: block.At("thinking").Str()},
+			{kind: "signature_delta", member: "signature", text: block.At("signature").Str(), whole: true},
 		}
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		return block.With("input", value.Obj()), []delta{{"input_json_delta", "partial_json", block.At("input").JSON()}}
+		return block.With("input", value.Obj()), []delta{{kind: "input_json_delta", member: "partial_json", text: block.At("input").JSON()}}
 	}
 	return block, nil
 }

@@ -101,7 +101,6 @@ func (OpenAIChat) Loses(p *message.Part) string {
 // turn is an answer as this API tells it: one text, one reasoning, the calls.
 type turn struct {
 	text, reasoning, refusal string
-	hasText                  bool
 	calls                    []*message.Part
 }
 
@@ -109,7 +108,7 @@ func turnOf(a *Answer, m *message.Message) (t turn) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Type {
 		case message.Text:
-			t.text, t.hasText = t.text+p.Text, true
+			t.text += p.Text
 		case message.Reasoning:
 			t.reasoning += p.Text
 		case message.ToolCall:
@@ -117,13 +116,13 @@ func turnOf(a *Answer, m *message.Message) (t turn) {
 		}
 	}
 	if a.stopped(m) == stopRefusal {
-		t.refusal, t.text, t.hasText = t.text, "", false
+		t.refusal, t.text = t.text, ""
 	}
 	return t
 }
 
 func (t *turn) content() value.Value {
-	if !t.hasText || t.text == "" && len(t.calls) > 0 {
+	if t.text == "" && (len(t.calls) > 0 || t.refusal != "") {
 		return value.Value{}
 	}
 	return value.Str(t.text)
@@ -149,7 +148,7 @@ func (c OpenAIChat) Write(q *Request, a *Answer) value.Value {
 			value.M("annotations", value.List()),
 		}
 		if t.reasoning != "" {
-			msg = append(msg, value.M("reasoning_content", value.Str(t.reasoning)))
+			msg = append(msg, value.M(reasoningName(q), value.Str(t.reasoning)))
 		}
 		if len(t.calls) > 0 {
 			msg = append(msg, callsMember(q, t.calls))
@@ -164,6 +163,18 @@ func (c OpenAIChat) Write(q *Request, a *Answer) value.Value {
 		members = append(members, value.M("usage", chatUsage(&a.Usage)))
 	}
 	return value.Obj(append(members, value.M("system_fingerprint", value.Value{}))...)
+}
+
+// reasoningName is the member in which reasoning goes: OpenAI's own API gives
+// none, and those that speak like it have two names for it. The client says which
+// it knows once it repeats an answer.
+func reasoningName(q *Request) string {
+	for _, m := range q.Body.At("messages").Items() {
+		if m.At("reasoning").Kind() == value.String {
+			return "reasoning"
+		}
+	}
+	return "reasoning_content"
 }
 
 // oldFunctions reports a client of the API before there were tools.
@@ -262,13 +273,13 @@ func (c OpenAIChat) Stream(q *Request, a *Answer, emit Emit) error {
 func (OpenAIChat) deltas(q *Request, a *Answer, m *message.Message, send func(...value.Member) error) error {
 	t := turnOf(a, m)
 	first := []value.Member{value.M("role", value.Str("assistant")), value.M("content", value.Value{}), value.M("refusal", value.Value{})}
-	if t.hasText {
+	if content := t.content(); !content.IsNull() {
 		first[1] = value.M("content", value.Str(""))
 	}
 	if err := send(first...); err != nil {
 		return err
 	}
-	for _, text := range []struct{ name, s string }{{"reasoning_content", t.reasoning}, {"refusal", t.refusal}, {"content", t.text}} {
+	for _, text := range []struct{ name, s string }{{reasoningName(q), t.reasoning}, {"refusal", t.refusal}, {"content", t.text}} {
 		if err := pieces(text.s, func(s string) error { return send(value.M(text.name, value.Str(s))) }); err != nil {
 			return err
 		}

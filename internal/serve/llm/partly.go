@@ -104,7 +104,9 @@ func (c *comparison) parts(a, b *message.Part) bool {
 		return false
 	}
 	switch a.Type {
-	case message.Text, message.Reasoning:
+	case message.Reasoning:
+		return signature(a) == signature(b) && c.text(a.Text, b.Text)
+	case message.Text:
 		return c.text(a.Text, b.Text)
 	case message.ToolCall:
 		return a.Name == b.Name && c.value(a.Args, b.Args)
