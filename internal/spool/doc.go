@@ -20,10 +20,12 @@
 // Damage costs what it touches. A flipped or missing byte of a segment loses the
 // one record it lies in, one of the marks file loses a mark or brings back what
 // was freed; it is counted in [Stats] and stops nobody, as reading goes on at the
-// next intact header. What is gone without a trace (the end of a file, a file, a
-// record without its header) is counted too, span by span: see Numbers below. A file of an unknown version is refused by name and never
-// touched. A file without an intact header of its own is set aside as
-// <name>.damaged and no longer counts.
+// next intact header. What is gone without a trace (the end of a segment, a segment,
+// a record without its header) is counted too, span by span: see Numbers below. Only
+// a marks file that was cut between two entries behind entry 4 cannot be told from a
+// whole one. A file of an unknown version is refused by name and never touched. A file
+// without an intact header of its own is set aside as <name>.damaged and no longer
+// counts.
 //
 // The bytes on disk never exceed Config.MaxBytes. A segment goes when its last
 // record is freed. A long-lived run pins no old segments: once more than

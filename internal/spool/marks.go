@@ -25,6 +25,8 @@ type marks struct {
 	rest, notBefore int64
 	// heldAt is where the file says how many are held, 0 when it does not.
 	heldAt int64
+	// known is the damage to the file that was counted.
+	known Damage
 	// behind says that something could not be written, so that only a new file,
 	// written out of what is in memory, tells all.
 	behind atomic.Bool
@@ -209,7 +211,7 @@ func (s *Spool) replaceMarks() error {
 	}
 	old, oldName, oldSize := m.file, m.name, m.size
 	m.fileHeader, m.name, m.file, m.size, m.synced = w.fileHeader, w.name, w.file, w.size, 0
-	m.index, m.heldAt = w.index, w.heldAt
+	m.index, m.heldAt, m.known = w.index, w.heldAt, Damage{}
 	m.rest, m.notBefore = m.size-m.live, 0
 	s.take(-oldSize) //nolint:errcheck // giving back never fails
 	s.tellMarks()

@@ -102,12 +102,11 @@ func (w *marksWriter) copyMarks() error {
 		return failed
 	}
 	m.live = live
-	if damage.Regions > 0 {
-		w.s.mu.Lock()
-		w.s.stats.Damage.Regions += damage.Regions
-		w.s.stats.Damage.Bytes += damage.Bytes
-		w.s.mu.Unlock()
-	}
+	w.s.mu.Lock()
+	w.s.stats.Damage.Regions += max(0, damage.Regions-m.known.Regions)
+	w.s.stats.Damage.Bytes += max(0, damage.Bytes-m.known.Bytes)
+	w.s.mu.Unlock()
+	m.known = damage
 	return nil
 }
 

@@ -3,6 +3,7 @@ package spool
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // openMarks reads the marks file that holds, and answers the names of the
@@ -42,10 +43,14 @@ func (r *recovery) openMarks(names []string) (stale []string, err error) {
 			return nil, closing(best, fmt.Errorf("spool: %s: %w", worse.name, err))
 		}
 	}
+	s := r.s
+	if (best == nil || !best.complete && best.damage.Regions == 0) && s.stats.Damage.Regions == 0 && slices.ContainsFunc(names, isSegment) {
+		// There is a complete one before there is any segment.
+		s.stats.Damage.Regions++
+	}
 	if best == nil {
 		return stale, nil
 	}
-	s := r.s
 	r.freed = best.freed
 	if best.complete {
 		r.listed, r.listedTo = best.listed, best.listedTo
@@ -57,12 +62,17 @@ func (r *recovery) openMarks(names []string) (stale []string, err error) {
 	s.marks.fileHeader, s.marks.name, s.marks.file = best.fileHeader, best.name, best.file
 	s.marks.size, s.marks.index, s.marks.live = best.size, best.index, best.live
 	s.total += best.size
-	s.marks.heldAt = best.balance.at
+	s.marks.heldAt, s.marks.known = best.balance.at, best.damage
 	if best.complete && best.damage.Regions == 0 {
 		r.balance = best.balance
 	}
 	s.tellMarks()
 	return stale, nil
+}
+
+func isSegment(name string) bool {
+	_, ok := number(name, segmentSuffix)
+	return ok
 }
 
 func closing(m *marksReader, err error) error {
