@@ -24,6 +24,10 @@ type Request struct {
 	Args json.RawMessage
 	// Live runs the call. A call without it can be answered from a tape only.
 	Live Func
+	// Run is a Live that takes the arguments that it is to run with: where the
+	// session substitutes accounts they are others than Args, and a call with a
+	// Live alone is refused. It comes before Live.
+	Run func(ctx context.Context, args json.RawMessage) (any, error)
 	// SideEffect says whether the call changes the world, nil if the caller does
 	// not know.
 	SideEffect *bool
@@ -49,6 +53,9 @@ type Answer struct {
 	Overridden bool
 	// Fault is what an override did to the text of Result, which is not JSON then.
 	Fault Fault
+	// Derived is set when the answer was derived from the tape, which has no clock
+	// reads or no random draws.
+	Derived bool
 	// Live is set when the call really ran; LiveErr is then what it returned.
 	Live    bool
 	LiveErr error
@@ -60,8 +67,8 @@ type Answer struct {
 //
 // A recorded failure comes back as a [*RecordedError] beside the recorded
 // result, a live failure as live returned it. Every verdict but a hit is a
-// [*DriftError], [*MissError], [*ExhaustedError], [*GapError] or
-// [*DivergenceError]; nothing has run then.
+// [*DriftError], [*MissError], [*ExhaustedError], [*GapError],
+// [*DivergenceError] or [*RefusedError]; nothing has run then.
 func (s *Session) Call(ctx context.Context, tool string, args any, live Func, options ...CallOption) (json.RawMessage, error) {
 	text, err := encode(args)
 	if err != nil {
@@ -141,21 +148,24 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	}
 	c.key = key
 
-	i, verdict, err := s.judge(&c)
+	i, verdict, err := s.judge(&c, &request)
 	switch {
 	case err != nil:
 		return Answer{}, err
 	case verdict == nil && i >= 0:
 		return s.serve(ctx, &c, i)
-	case verdict != nil && (s.cfg.mode != ModeReplayRecord || !mayRunLive(verdict)):
-		return Answer{}, verdict
-	case request.Live == nil && verdict != nil:
-		return Answer{}, verdict
-	case request.Live == nil:
+	case c.derived != nil:
+		s.keep(&c, c.derived)
+		return *c.derived, nil
+	case verdict != nil && (s.cfg.mode != ModeReplayRecord || !mayRunLive(verdict) || !request.runs()):
+		return Answer{}, s.breakBefore(ctx, &c, &Answer{Call: c.n}, verdict)
+	case !request.runs():
 		return Answer{}, fmt.Errorf("replay: %s: nothing to run live", c.tool)
 	}
 	return s.live(ctx, &c, &request, hits)
 }
+
+func (r *Request) runs() bool { return r.Live != nil || r.Run != nil }
 
 // mayRunLive: what the tape never had may run where the mode allows it, what it
 // has but cannot answer may not.
@@ -166,7 +176,7 @@ func mayRunLive(verdict error) bool {
 // judge counts a call and looks for its record: i is the step that answers, -1
 // with the verdict that says why there is none, or without one where the mode
 // asks no tape.
-func (s *Session) judge(c *call) (i int, verdict, err error) {
+func (s *Session) judge(c *call, request *Request) (i int, verdict, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -175,6 +185,17 @@ func (s *Session) judge(c *call) (i int, verdict, err error) {
 	s.stats.Steps++
 	c.n = s.stats.Steps
 	if s.cfg.mode == ModeRecord {
+		return -1, nil, nil
+	}
+	if s.goesLive(c) {
+		if verdict = s.refusal(c, request); verdict != nil {
+			s.count(verdict)
+		}
+		return -1, verdict, nil
+	}
+	if answer, ok := s.frozen.derive(c); ok {
+		s.stats.Derived++
+		c.derived = &answer
 		return -1, nil, nil
 	}
 	i, verdict = s.match(c)
@@ -207,7 +228,11 @@ func (s *Session) serve(ctx context.Context, c *call, i int) (Answer, error) {
 	if c.override != nil {
 		c.override.apply(&answer)
 	}
+	if err := s.breakBefore(ctx, c, &answer, nil); err != nil {
+		return Answer{}, err
+	}
 	s.hit(c, st)
+	s.keep(c, &answer)
 	if c.override != nil {
 		if err := c.override.wait(ctx); err != nil {
 			return Answer{}, err
@@ -235,6 +260,7 @@ func (s *Session) hit(c *call, st *step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.TapeHits++
+	s.frozen.answered(st.record)
 	if c.redacted {
 		s.redactedMatched++
 	}
@@ -271,6 +297,8 @@ func (s *Session) count(verdict error) {
 		s.stats.Gaps++
 	case VerdictMiss:
 		s.stats.TapeMisses++
+	case VerdictRefused:
+		s.stats.Refused++
 	}
 	s.log.add(event)
 }

@@ -28,7 +28,8 @@ type deck struct {
 	latestBegin int64
 	// ran holds the calls that ran live and were appended, used up by their own
 	// caller.
-	ran map[callKey]ranLive
+	ran   map[callKey]ranLive
+	aside aside
 }
 
 type ranLive struct{ times, lastSeq int }
@@ -108,6 +109,12 @@ func load(t *tape.Tape, policy *redact.Policy, c *config) (*deck, error) {
 			}
 			st.expires = expires
 		}
+		d.aside.last = max(d.aside.last, st.seq)
+		if c.runsLive(&st) {
+			d.setAside(&st)
+			continue
+		}
+		d.aside.prefixEnd = max(d.aside.prefixEnd, st.end)
 		d.add(st)
 	}
 	return d, nil

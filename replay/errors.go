@@ -191,6 +191,8 @@ type UncleanError struct {
 	Unconsumed []Unconsumed
 	// Divergences counts calls out of strict order.
 	Divergences int
+	// Quit is set when a break ended the replay.
+	Quit bool
 }
 
 func (e *UncleanError) Error() string {
@@ -206,6 +208,10 @@ func (e *UncleanError) Error() string {
 	add(e.Stats.Exhausted, "exhausted")
 	add(e.Stats.Gaps, "gap")
 	add(e.Stats.Unconsumed, "unconsumed")
+	add(e.Stats.Refused, "refused to run live")
+	if e.Quit {
+		parts = append(parts, "quit at a break")
+	}
 	text := fmt.Sprintf("%v: %s", ErrUnclean, strings.Join(parts, ", "))
 	const enough = 3
 	for i, u := range e.Unconsumed {
@@ -235,6 +241,10 @@ func (e *UncleanError) Is(target error) bool {
 		return e.Stats.Exhausted > 0
 	case ErrGap:
 		return e.Stats.Gaps > 0
+	case ErrRefused:
+		return e.Stats.Refused > 0
+	case ErrQuit:
+		return e.Quit
 	}
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -12,18 +13,18 @@ import (
 type Live struct {
 	// Isolated declares that the environment is cut off from the accounts and data
 	// that a replay must not change. Without it nothing runs.
-	Isolated bool
+	Isolated bool `json:"isolated"`
 	// Tools may run, by their names. A recorded approval is no permission.
-	Tools []string
+	Tools []string `json:"tools,omitempty"`
 	// Kinds of calls that may run beside them, whatever their name: model, clock
 	// and random.
-	Kinds []tape.Kind
+	Kinds []tape.Kind `json:"kinds,omitempty"`
 	// SideEffects lets those of the Tools run too that have side effects, or of
 	// which nobody knows whether they have.
-	SideEffects bool
+	SideEffects bool `json:"side_effects"`
 	// Substitution replaces accounts and tenants in the arguments that a call runs
-	// with.
-	Substitution Substitution
+	// with. It names real accounts and is left out of reports.
+	Substitution Substitution `json:"-"`
 }
 
 // ErrRefused: the call would have to run live and may not.
@@ -90,4 +91,24 @@ func (l *Live) check() error {
 		}
 	}
 	return l.Substitution.check()
+}
+
+// text says for people what might run.
+func (l *Live) text(fork, asides int) string {
+	from := "live"
+	if fork > 0 {
+		from = fmt.Sprintf("live from step %d on", fork)
+	}
+	what := slices.Clone(l.Tools)
+	for _, kind := range l.Kinds {
+		what = append(what, string(kind)+" calls")
+	}
+	effects := "no side effects"
+	if l.SideEffects {
+		effects = "side effects allowed"
+	}
+	if len(what) == 0 {
+		what = []string{"nothing"}
+	}
+	return fmt.Sprintf("%s: %s; %s; %d records set aside", from, strings.Join(what, ", "), effects, asides)
 }

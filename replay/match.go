@@ -18,6 +18,12 @@ type call struct {
 	key  string
 	// args are the redacted arguments.
 	args json.RawMessage
+	// derived is an answer that no record gave, nil for none.
+	derived *Answer
+	// liveArgs are what a live call runs with, nil for the arguments of the request;
+	// substituted are the paths where they differ.
+	liveArgs    json.RawMessage
+	substituted []string
 	// override is what replaces or spoils the answer, nil if nothing does.
 	override *override
 	// compared is what of them is compared, and same the records that have the

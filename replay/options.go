@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,15 @@ type config struct {
 	surrogateKey string
 	recordTo     io.Writer
 	audit        *slog.Logger
-	now          func() time.Time
+	// live says which calls of a replay may run, nil for none; fork is the step
+	// from which on they do.
+	live      *Live
+	fork      int
+	derived   string
+	breakStep int
+	breakAt   func(context.Context, Break) Action
+	expiries  []expiry
+	now       func() time.Time
 	// places names differences in words.
 	places map[tape.Kind]Place
 	// path is the file the tape came from.

@@ -35,9 +35,14 @@ func (s *Session) live(ctx context.Context, c *call, request *Request, hits []re
 	if err != nil {
 		return Answer{}, fmt.Errorf("replay: %s: %w", c.tool, err)
 	}
+	s.expire(r, start)
+	if len(c.substituted) > 0 {
+		paths, _ := json.Marshal(c.substituted)
+		r.Extra = []tape.Member{{Name: "substituted", Value: paths}}
+	}
 	r.SideEffect = s.startLive(c, request, slot.seq)
 
-	answer := Answer{Live: true}
+	answer := Answer{Call: c.n, Live: true}
 	// A live function that panics is recorded as failed, and the slot freed.
 	answer.LiveErr = errPanicked
 	defer func() {
@@ -46,7 +51,7 @@ func (s *Session) live(ctx context.Context, c *call, request *Request, hits []re
 		s.recorder.end(slot)
 		s.audit(ctx, r, answer.LiveErr)
 	}()
-	value, liveErr := request.Live(ctx)
+	value, liveErr := request.run(ctx, c)
 	answer.LiveErr = liveErr
 	if answer.Result, err = encode(value); err == nil {
 		err = validJSON(answer.Result)
@@ -75,17 +80,36 @@ func (s *Session) startLive(c *call, request *Request, seq int) *bool {
 	if s.cfg.mode == ModeReplayRecord {
 		s.deck.noteLive(callKey{c.kind, c.key}, seq)
 	}
-	sideEffect := request.SideEffect
-	if sideEffect == nil {
-		if known, ok := s.deck.effects[c.tool]; ok {
-			sideEffect = &known
-		}
-	}
+	sideEffect := s.sideEffect(c, request)
 	s.stats.LiveToolCalls++
 	if sideEffect != nil && *sideEffect {
 		s.stats.RealSideEffects++
 	}
 	return sideEffect
+}
+
+// sideEffect says whether a call has one, as the call or else the tape has it; nil
+// if neither does. s.mu is held.
+func (s *Session) sideEffect(c *call, request *Request) *bool {
+	if request.SideEffect != nil {
+		return request.SideEffect
+	}
+	if known, ok := s.deck.effects[c.tool]; ok {
+		return &known
+	}
+	return nil
+}
+
+// run runs the call live.
+func (r *Request) run(ctx context.Context, c *call) (any, error) {
+	if r.Run == nil {
+		return r.Live(ctx)
+	}
+	args := c.liveArgs
+	if args == nil {
+		args = orNull(r.Args)
+	}
+	return r.Run(ctx, args)
 }
 
 // fill completes a record with what came of the call, redacted.
@@ -127,7 +151,7 @@ func redactedPaths(root string, hits []redact.Hit) (paths []string) {
 
 // audit logs a call that a replay ran live; recording is no replay.
 func (s *Session) audit(ctx context.Context, r *tape.Record, err error) {
-	if s.cfg.mode != ModeReplayRecord {
+	if s.cfg.mode == ModeRecord {
 		return
 	}
 	effect := "unknown"
@@ -173,11 +197,14 @@ func newRecorder(t *tape.Tape, policy *redact.Policy, c *config, file *tapeFile)
 	for i := range t.Records {
 		r.nextSeq = max(r.nextSeq, t.Records[i].Seq+1, i+2)
 	}
-	if t.Manifest == nil && len(t.Records) == 0 {
+	open := []tape.Gap{{What: "end", Why: "the recording was not closed"}}
+	switch {
+	case c.live != nil:
+		r.manifest = derivedManifest(t.Manifest, policy, c, open)
+	case t.Manifest == nil && len(t.Records) == 0:
 		r.manifest = &tape.Manifest{
 			Tape: tape.Version, CodeVersion: c.codeVersion, Started: c.now().UTC().Format(time.RFC3339Nano),
-			Gaps:      []tape.Gap{{What: "end", Why: "the recording was not closed"}},
-			Redaction: policy.Manifest(), Recorder: recorderName,
+			Gaps: open, Redaction: policy.Manifest(), Recorder: recorderName,
 		}
 	}
 	if c.recordTo == nil {

@@ -69,6 +69,12 @@ type Policy struct {
 	Redaction string `json:"redaction"`
 	// ExpiredAsGap: records past their expiry were not served.
 	ExpiredAsGap bool `json:"expired_as_gap"`
+	// Fork is the step from which on calls ran live, 0 for none; Live says which
+	// might, nil if none might. Asides counts the records that were not answered from
+	// for it.
+	Fork   int   `json:"fork,omitempty"`
+	Live   *Live `json:"live,omitempty"`
+	Asides int   `json:"asides,omitempty"`
 	// RedactedAsGap: records with a placeholder in their answer were not served.
 	RedactedAsGap bool `json:"redacted_as_gap"`
 	// Rules are what calls and records were allowed to differ in, nil for nothing.
@@ -126,6 +132,7 @@ func EventOf(err error) (event Event, ok bool) {
 		exhausted  *ExhaustedError
 		gap        *GapError
 		divergence *DivergenceError
+		refused    *RefusedError
 	)
 	switch {
 	case errors.As(err, &drift):
@@ -140,6 +147,8 @@ func EventOf(err error) (event Event, ok bool) {
 	case errors.As(err, &divergence):
 		e.Verdict, e.Call, e.Seq, e.Kind, e.Tool, e.Key = VerdictDivergence, divergence.Call, divergence.Seq, divergence.Kind, divergence.Tool, divergence.Key
 		e.Expected = divergence.ExpectedKey
+	case errors.As(err, &refused):
+		e.Verdict, e.Call, e.Kind, e.Tool, e.Key = VerdictRefused, refused.Call, refused.Kind, refused.Tool, refused.Key
 	}
 	return e, e.Verdict != ""
 }
@@ -167,6 +176,7 @@ func (s *Session) Report() *Report {
 		RedactedMatched: s.redactedMatched,
 		CannotSee:       blindSpots(s.tape),
 	}
+	r.Policy.Fork, r.Policy.Live, r.Policy.Asides = s.cfg.fork, s.cfg.live, s.deck.aside.count
 	if m := s.tape.Manifest; m != nil {
 		r.Tape.ID, r.Tape.Outcome, r.Tape.CodeVersion = m.TraceID, m.Outcome, m.CodeVersion
 	}
@@ -184,6 +194,10 @@ func (s *Session) experiment() Experiment {
 		return s.cfg.experiment
 	case s.cfg.mode == ModeRecord:
 		return Recording
+	case s.cfg.fork > 0:
+		return Fork
+	case s.cfg.live != nil:
+		return ChangedWorld
 	case m != nil && m.CodeVersion != "" && m.CodeVersion == s.cfg.codeVersion:
 		return Historical
 	}
@@ -192,6 +206,9 @@ func (s *Session) experiment() Experiment {
 
 func (s *Session) cleanLocked() bool {
 	stats := s.statsLocked()
+	if s.breaks.quit || stats.Refused > 0 {
+		return false
+	}
 	switch s.cfg.mode {
 	case ModeRecord:
 		return true
@@ -232,6 +249,9 @@ func (r *Report) Text() string {
 	st := r.Stats
 	fmt.Fprintf(&b, "  steps %d, hits %d, misses %d, drift %d, exhausted %d, gaps %d, unconsumed %d\n",
 		st.Steps, st.TapeHits, st.TapeMisses, st.DriftEvents, st.Exhausted, st.Gaps, st.Unconsumed)
+	if l := r.Policy.Live; l != nil {
+		b.WriteString("  " + l.text(r.Policy.Fork, r.Policy.Asides) + "\n")
+	}
 	fmt.Fprintf(&b, "  live calls %d, real side effects %d\n", st.LiveToolCalls, st.RealSideEffects)
 	for _, warning := range []struct {
 		n    int
@@ -241,6 +261,8 @@ func (r *Report) Text() string {
 		{r.RedactedMatched, "calls matched with a placeholder in place of a value, as any other value of its type would"},
 		{st.RedactedServed, "answers with a placeholder in place of a value"},
 		{st.ExpiredServed, "answers past their expiry"},
+		{st.Derived, "clock reads and random draws derived from the tape, which has none"},
+		{st.Refused, "calls that would have had to run live and may not"},
 		{r.Overdue, "answers let out before others that they should have followed"},
 		{r.OverriddenCount, "answers overridden"},
 	} {

@@ -32,6 +32,8 @@ type Session struct {
 	claims          claims
 	ids             rules.IDs
 	ruleHits        map[string]int
+	frozen          *frozen
+	breaks          breaks
 	// redactedMatched counts hits whose arguments had a value redacted.
 	redactedMatched int
 	closed          bool
@@ -106,11 +108,20 @@ func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
 	if s.deck, err = load(t, s.policy, c); err != nil {
 		return nil, err
 	}
+	if err := c.checkLive(s.deck); err != nil {
+		return nil, err
+	}
+	s.frozen = newFrozen(t, s.deck)
 	if err := c.overrides.check(s.deck); err != nil {
 		return nil, err
 	}
 	if c.completion == CompletionRecorded {
 		s.gate = newGate(s.deck, c.completionGuard)
+	}
+	if c.live != nil {
+		if err := s.startDerived(); err != nil {
+			return nil, err
+		}
 	}
 	if c.mode != ModeStrict {
 		if s.recorder, err = newRecorder(t, s.policy, c, file); err != nil {
@@ -161,7 +172,7 @@ func (s *Session) Close() error {
 	defer s.mu.Unlock()
 	s.closeErr = err
 	if !s.cleanLocked() {
-		s.closeErr = &UncleanError{Stats: s.statsLocked(), Unconsumed: s.unconsumedLocked(), Divergences: s.diverged}
+		s.closeErr = &UncleanError{Stats: s.statsLocked(), Unconsumed: s.unconsumedLocked(), Divergences: s.diverged, Quit: s.breaks.quit}
 		if err != nil {
 			s.closeErr = errors.Join(s.closeErr, err)
 		}
@@ -169,10 +180,15 @@ func (s *Session) Close() error {
 	return s.closeErr
 }
 
-// Tape returns the tape with what the session appended, as far as that is in
+// Tape returns the tape with what the session appended, or the tape derived by a
+// session in which calls ran live, as far as that is in
 // memory: not where it was written to a file or to [WithRecordTo]. It is a copy
 // but for the contents of its records.
 func (s *Session) Tape() *tape.Tape {
+	if s.cfg.live != nil {
+		manifest, records := s.recorder.appended()
+		return &tape.Tape{Manifest: manifest, Records: records}
+	}
 	t := &tape.Tape{Manifest: s.tape.Manifest}
 	t.Records = append(t.Records, s.tape.Records...)
 	if s.recorder != nil {

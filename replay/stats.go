@@ -31,6 +31,12 @@ type Stats struct {
 	RedactedServed int `json:"redacted_served"`
 	// ExpiredServed counts answers from records past their expiry.
 	ExpiredServed int `json:"expired_served"`
+
+	// Derived counts clock reads and random draws that were derived from a tape
+	// without such records.
+	Derived int `json:"derived,omitempty"`
+	// Refused counts calls that would have had to run live and may not.
+	Refused int `json:"refused,omitempty"`
 }
 
 // Verdict is what a session made of a call.
