@@ -310,7 +310,9 @@ _MEMBERS: List[Tuple[str, Callable[[Any], bool], str]] = [
 
 def _read(path: str) -> Tuple[Optional[Dict[str, Any]], List[Dict[str, Any]]]:
     """The manifest, None if there is none, and the records of a tape."""
-    manifest, records, number = None, [], 0
+    manifest: Optional[Dict[str, Any]] = None
+    records: List[Dict[str, Any]] = []
+    number = 0
     with open(path, "rb") as file:
         while True:
             raw = file.readline(MAX_LINE + 1)
@@ -538,7 +540,8 @@ class Session:
             return
         if path is None:
             raise TapeError("a session needs the path of a tape")
-        manifest, records = None, []  # type: ignore[var-annotated]
+        manifest: Optional[Dict[str, Any]] = None
+        records: List[Dict[str, Any]] = []
         if self.mode == "strict" or os.path.exists(path):
             manifest, records = _read(path)
         if self.mode == "strict" and manifest is None and not records:

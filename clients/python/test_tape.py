@@ -69,11 +69,10 @@ class Keys(unittest.TestCase):
             RED = " red "
 
         for value, want in [
-            ((1, 2), "[1,2]"), ({1: "a", True: 2, None: 3, 1.5: 4}, None), (Color.RED, '"red"'),
+            ((1, 2), "[1,2]"), (Color.RED, '"red"'),
             (10 ** 5000, "1" + "0" * 5000), ("\ud83d\ude80", '"🚀"'), ("\udc80", '"\\udc80"'), (float("inf"), "1e999"),
         ]:
-            if want is not None:
-                self.assertEqual(want, tape.canonical(value))
+            self.assertEqual(want, tape.canonical(value))
         self.assertEqual('{"1.5":4,"null":3,"x":1}', tape.dump({1.5: 4, None: 3, "x": 1}))
         self.assertEqual(10 ** 5000, tape.parse("1" + "0" * 5000))
 
@@ -334,9 +333,9 @@ class Files(Base):
             self.assertEqual({"a": [1]}, session.call("t", None, {}))
 
     def test_long_tapes_of_one_call(self):
-        path = self.tape(*[{"seq": i + 1, "tool": "poll", "args": {}, "result": i} for i in range(20000)])
+        path = self.tape(*[{"seq": i + 1, "tool": "poll", "args": {}, "result": i} for i in range(5000)])
         with tape.Session(path) as session:
-            for i in range(20000):
+            for i in range(5000):
                 self.assertEqual(i, session.call("poll", None, {}))
 
 
@@ -440,7 +439,7 @@ class Served(Base):
     def setUp(self):
         super().setUp()
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         self.addCleanup(thread.join)
         self.addCleanup(server.server_close)
