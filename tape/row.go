@@ -3,14 +3,17 @@ package tape
 // Row is one decided run, kept or summarised, as the index and the list
 // endpoint show it.
 type Row struct {
-	TraceID        string  `json:"trace_id"`
-	ConversationID string  `json:"conversation_id,omitempty"`
-	Service        string  `json:"service,omitempty"`
-	Agent          string  `json:"agent,omitempty"`
-	Environment    string  `json:"environment,omitempty"`
-	Tenant         string  `json:"tenant,omitempty"`
-	Outcome        Outcome `json:"outcome"`
-	Trigger        Trigger `json:"trigger,omitempty"`
+	TraceID        string `json:"trace_id"`
+	ConversationID string `json:"conversation_id,omitempty"`
+	Service        string `json:"service,omitempty"`
+	Agent          string `json:"agent,omitempty"`
+	Environment    string `json:"environment,omitempty"`
+	// AgentVersion and CodeVersion are those of the manifest.
+	AgentVersion string  `json:"agent_version,omitempty"`
+	CodeVersion  string  `json:"code_version,omitempty"`
+	Tenant       string  `json:"tenant,omitempty"`
+	Outcome      Outcome `json:"outcome"`
+	Trigger      Trigger `json:"trigger,omitempty"`
 	// KeptBecause is why a run was kept whole.
 	KeptBecause   Reason   `json:"kept_because,omitempty"`
 	FailureClass  string   `json:"failure_class,omitempty"`
@@ -36,7 +39,9 @@ type Row struct {
 	// Bytes is the stored size of a kept run, 0 for a summary.
 	Bytes    int64    `json:"bytes,omitempty"`
 	Fidelity Fidelity `json:"fidelity,omitempty"`
-	Kept     bool     `json:"kept"`
+	// Complete is that of the manifest when the run was decided, nil when unknown.
+	Complete *bool `json:"complete,omitempty"`
+	Kept     bool  `json:"kept"`
 	// Class is the retention rule that took a kept run.
 	Class string `json:"class,omitempty"`
 	// Decided is the RFC 3339 time of the decision.

@@ -17,7 +17,7 @@ const (
 // Clip keeps a row within bounds, whatever an agent wrote into it.
 func Clip(row tape.Row) tape.Row {
 	for _, text := range []*string{
-		&row.ConversationID, &row.Service, &row.Agent, &row.Environment, &row.Tenant,
+		&row.ConversationID, &row.Service, &row.Agent, &row.Environment, &row.AgentVersion, &row.CodeVersion, &row.Tenant,
 		&row.FailureClass, &row.FailureReason, &row.FailingTool, &row.Start,
 	} {
 		*text = ClipText(*text, MaxText)

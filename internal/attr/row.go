@@ -53,6 +53,8 @@ var fields = []field{
 	text("service", func(r *tape.Row) *string { return &r.Service }),
 	text("agent", func(r *tape.Row) *string { return &r.Agent }),
 	text("environment", func(r *tape.Row) *string { return &r.Environment }),
+	text("agent_version", func(r *tape.Row) *string { return &r.AgentVersion }),
+	text("code_version", func(r *tape.Row) *string { return &r.CodeVersion }),
 	text("tenant", func(r *tape.Row) *string { return &r.Tenant }),
 	text("outcome", func(r *tape.Row) *tape.Outcome { return &r.Outcome }),
 	text("trigger", func(r *tape.Row) *tape.Trigger { return &r.Trigger }),
@@ -75,6 +77,7 @@ var fields = []field{
 	durationMS,
 	count("bytes", func(r *tape.Row) *int64 { return &r.Bytes }),
 	text("fidelity", func(r *tape.Row) *tape.Fidelity { return &r.Fidelity }),
+	complete,
 	kept,
 	text("class", func(r *tape.Row) *string { return &r.Class }),
 	text("decided", func(r *tape.Row) *string { return &r.Decided }),
@@ -113,6 +116,22 @@ var durationMS = field{
 	get: func(v pcommon.Value, row *tape.Row) {
 		if n, ok := number(v); ok {
 			row.DurationMS = n
+		}
+	},
+}
+
+// complete is written also when it is false, because nil means unknown.
+var complete = field{
+	name: "complete",
+	put: func(m pcommon.Map, name string, row *tape.Row) {
+		if row.Complete != nil {
+			m.PutBool(name, *row.Complete)
+		}
+	},
+	get: func(v pcommon.Value, row *tape.Row) {
+		if v.Type() == pcommon.ValueTypeBool {
+			is := v.Bool()
+			row.Complete = &is
 		}
 	},
 }

@@ -32,8 +32,14 @@ func fullRow(t *testing.T) tape.Row {
 		case reflect.Slice:
 			f.Set(reflect.ValueOf([]string{"a", "b"}))
 		case reflect.Pointer:
-			n := 0.25
-			f.Set(reflect.ValueOf(&n))
+			of := reflect.New(f.Type().Elem())
+			switch of.Elem().Kind() {
+			case reflect.Bool:
+				of.Elem().SetBool(true)
+			default:
+				of.Elem().SetFloat(0.25)
+			}
+			f.Set(of)
 		default:
 			t.Fatalf("member %s has a kind the test cannot fill: %s", v.Type().Field(i).Name, f.Kind())
 		}
@@ -42,12 +48,13 @@ func fullRow(t *testing.T) tape.Row {
 }
 
 func TestRowSurvivesTheTripOverAttributes(t *testing.T) {
-	zero := 0.0
+	zero, no := 0.0, false
 	tests := map[string]tape.Row{
-		"every member":     fullRow(t),
-		"outcome alone":    {Outcome: tape.OutcomeSucceeded},
-		"cost known as 0":  {Outcome: tape.OutcomeFailed, Cost: &zero},
-		"negative numbers": {Outcome: tape.OutcomeFailed, DurationMS: -1, Bytes: -2},
+		"every member":          fullRow(t),
+		"outcome alone":         {Outcome: tape.OutcomeSucceeded},
+		"known as not complete": {Outcome: tape.OutcomeFailed, Complete: &no},
+		"cost known as 0":       {Outcome: tape.OutcomeFailed, Cost: &zero},
+		"negative numbers":      {Outcome: tape.OutcomeFailed, DurationMS: -1, Bytes: -2},
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -280,7 +280,7 @@ func TestTheRowCountsRealModelCallsOnce(t *testing.T) {
 		TraceID: "00000000000000000000000000000001", Service: "agent", Agent: "a", Tenant: "agent",
 		Outcome: tape.OutcomeFailed, Trigger: tape.TriggerIdle, FailureClass: "external_timeout", FailureReason: "timeout", FailingTool: "write",
 		Tools: []string{"write"}, Models: []string{"m"}, Steps: 2, Spans: 4, ToolCalls: 1, ModelCalls: 1, FailedCalls: 1,
-		InputTokens: 100, OutputTokens: 7, Start: "2026-03-02T10:00:00Z", DurationMS: 20, Fidelity: tape.FidelityAbsent,
+		InputTokens: 100, OutputTokens: 7, Start: "2026-03-02T10:00:00Z", DurationMS: 20, Fidelity: tape.FidelityAbsent, Complete: new(false),
 	}, row)
 	assert.Equal(t, []string{"0000000000000002", "0000000000000003"}, run.Tape.Records[0].SpanIDs)
 	assert.Equal(t, 6.0, run.Tape.Records[0].MS, "a wrapper's time is that of the call inside")

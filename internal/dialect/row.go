@@ -70,9 +70,9 @@ func Row(t *tape.Tape, f Facts) tape.Row {
 	m := t.Manifest
 	row := tape.Row{
 		TraceID: m.TraceID, ConversationID: m.ConversationID, Service: m.Service, Agent: m.Agent,
-		Environment: m.Environment, Tenant: f.Tenant, Outcome: m.Outcome, Trigger: m.Trigger,
+		Environment: m.Environment, AgentVersion: m.AgentVersion, CodeVersion: m.CodeVersion, Tenant: f.Tenant, Outcome: m.Outcome, Trigger: m.Trigger,
 		Steps: len(t.Records), Spans: f.Spans, InputTokens: f.InputTokens, OutputTokens: f.OutputTokens, Cost: f.Cost,
-		Start: m.Started, DurationMS: max(0, f.DurationMS), Fidelity: m.Fidelity,
+		Start: m.Started, DurationMS: max(0, f.DurationMS), Fidelity: m.Fidelity, Complete: new(m.Complete),
 	}
 	if m.Failure != nil {
 		row.FailureClass, row.FailureReason = m.Failure.Class, m.Failure.Reason

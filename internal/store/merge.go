@@ -19,6 +19,8 @@ import (
 //     gaps and whose counts are its least.
 //   - Other rows are decisions about different parts of the run: counts add up,
 //     lists are united, the worst outcome and fidelity count.
+//   - A run of which a part with calls was not kept is not complete, nor is one of
+//     which a part is not.
 //   - The stored size is that of the distinct fragments.
 
 // mergeEntries makes the row of a run of its entries, in any order. It reports
@@ -185,6 +187,7 @@ func join(older, newer tape.Row) tape.Row {
 	} else if row.Cost == nil {
 		row.Cost = other.Cost
 	}
+	row.Complete = bothComplete(&row, &other)
 	if fidelity[other.Fidelity] > fidelity[row.Fidelity] {
 		row.Fidelity = other.Fidelity
 	}
@@ -193,6 +196,21 @@ func join(older, newer tape.Row) tape.Row {
 	row.Start, row.DurationMS = span(&older, &newer)
 	row.Decided = newer.Decided
 	return row
+}
+
+// bothComplete is nil where neither says anything.
+func bothComplete(a, b *tape.Row) *bool {
+	if a.Kept != b.Kept && (!a.Kept && a.Steps > 0 || !b.Kept && b.Steps > 0) {
+		return new(false)
+	}
+	switch {
+	case a.Complete == nil:
+		return b.Complete
+	case b.Complete == nil:
+		return a.Complete
+	default:
+		return new(*a.Complete && *b.Complete)
+	}
 }
 
 // better reports whether the older row says who the run was.
@@ -218,6 +236,8 @@ func fill(row, from *tape.Row) {
 	row.Service = cmp.Or(row.Service, from.Service)
 	row.Agent = cmp.Or(row.Agent, from.Agent)
 	row.Environment = cmp.Or(row.Environment, from.Environment)
+	row.AgentVersion = cmp.Or(row.AgentVersion, from.AgentVersion)
+	row.CodeVersion = cmp.Or(row.CodeVersion, from.CodeVersion)
 	row.Tenant = cmp.Or(row.Tenant, from.Tenant)
 	row.Class = cmp.Or(row.Class, from.Class)
 	row.Fidelity = cmp.Or(row.Fidelity, from.Fidelity)

@@ -38,6 +38,7 @@ func TestWhatSeveralRowsOfARunComeTo(t *testing.T) {
 		Tools: []string{"search", "pay"}, Models: []string{"large"}, Steps: 4, Spans: 10, ToolCalls: 2, ModelCalls: 2, FailedCalls: 1,
 		InputTokens: 20, OutputTokens: 6, Start: at(0), DurationMS: 7000, Fidelity: tape.FidelityRebuilt, Kept: true, Class: "failures",
 		FailureClass: "external_timeout", FailureReason: "took too long", FailingTool: "pay", Bytes: 100, Cost: money(0.5), Decided: at(2 * time.Minute),
+		Complete: new(false), // a half was not kept
 	}
 	with := func(row tape.Row, change func(*tape.Row)) tape.Row {
 		change(&row)
@@ -61,6 +62,22 @@ func TestWhatSeveralRowsOfARunComeTo(t *testing.T) {
 			})},
 			with(both, func(r *tape.Row) {
 				r.Tools, r.Bytes, r.Cost = []string{"pay", "search"}, 111, money(0.75)
+				r.Complete = nil
+			}),
+		},
+		"two halves kept, of which one is complete": {
+			[]store.Entry{
+				{Row: tape.Row{TraceID: idA, Kept: true, Outcome: "failed", Trigger: "idle", Steps: 1, Complete: new(true), AgentVersion: "2", Decided: at(0)}},
+				{Row: tape.Row{TraceID: idA, Kept: true, Outcome: "failed", Trigger: "idle", Steps: 1, Complete: new(false), CodeVersion: "abc", Decided: at(time.Minute)}},
+			},
+			tape.Row{TraceID: idA, Kept: true, Outcome: "failed", Trigger: "idle", Steps: 2, Complete: new(false), AgentVersion: "2", CodeVersion: "abc", Decided: at(time.Minute)},
+		},
+		"held to compare with, and kept later": {
+			[]store.Entry{summary, half(func(e *store.Entry) {
+				e.Kept, e.Class, e.KeptBecause, e.Decided = true, "kept", tape.KeptLastSuccess, at(9*time.Minute)
+			})},
+			with(summary.Row, func(r *tape.Row) {
+				r.Kept, r.Class, r.KeptBecause, r.Decided = true, "kept", tape.KeptLastSuccess, at(9*time.Minute)
 			}),
 		},
 		"delivered again": {[]store.Entry{half(kept), half(kept), summary, half(kept)}, both},

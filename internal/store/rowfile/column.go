@@ -79,6 +79,9 @@ var columns = []column{
 	text("fragment", func(e *Entry) *string { return &e.Fragment }),
 	flag(partColumn, func(e *Entry) *bool { return &e.Part }),
 	flag(deletedColumn, func(e *Entry) *bool { return &e.Deleted }),
+	word("agent_version", func(e *Entry) *string { return &e.AgentVersion }),
+	word("code_version", func(e *Entry) *string { return &e.CodeVersion }),
+	complete,
 }
 
 var columnByName = func() map[string]*column {
@@ -238,6 +241,22 @@ var cost = column{
 	get: func(e *Entry, v parquet.Value) {
 		n := v.Double()
 		e.Cost = &n
+	},
+}
+
+// complete is NULL when it is not known.
+var complete = column{
+	name: "complete",
+	node: parquet.Optional(parquet.Leaf(parquet.BooleanType)),
+	put: func(row parquet.Row, index int, e *Entry) parquet.Row {
+		if e.Complete == nil {
+			return append(row, parquet.NullValue().Level(0, 0, index))
+		}
+		return append(row, parquet.BooleanValue(*e.Complete).Level(0, 1, index))
+	},
+	get: func(e *Entry, v parquet.Value) {
+		is := v.Boolean()
+		e.Complete = &is
 	},
 }
 

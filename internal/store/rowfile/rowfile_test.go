@@ -45,8 +45,13 @@ func full(t *testing.T) rowfile.Entry {
 		case reflect.Slice:
 			f.Set(reflect.ValueOf([]string{"a", "", "ü"}))
 		case reflect.Pointer:
-			n := 0.25
-			f.Set(reflect.ValueOf(&n))
+			of := reflect.New(f.Type().Elem())
+			if of.Elem().Kind() == reflect.Bool {
+				of.Elem().SetBool(true)
+			} else {
+				of.Elem().SetFloat(0.25)
+			}
+			f.Set(of)
 		default:
 			t.Fatalf("member %s has a kind the test cannot fill: %s", name, f.Kind())
 		}
