@@ -23,10 +23,12 @@ import (
 //     "tool" and stand in the order of their calls;
 //   - ids of calls are numbered in the order in which they appear, so that two
 //     conversations in which other ids stand for the same calls are the same;
-//   - a tool result that is JSON text is that JSON, one made of texts is their
-//     text, and it carries the name of the tool that was called;
+//   - a tool result that is JSON text is that JSON, a number or a truth value is
+//     its text, one made of texts is their text, and it carries the name of the
+//     tool that was called;
 //   - media are their digest, or the address they are fetched from;
-//   - of tools the names count, in any order; parameters have one name each.
+//   - of tools the names count, in any order; parameters have one name each, and
+//     stand there only with other values than providers take them to have.
 type Conversation struct {
 	System   []message.Part
 	Messages []message.Message
@@ -76,9 +78,7 @@ func Read(v value.Value) *Conversation {
 	}
 	slices.Sort(c.Tools)
 	c.Tools = slices.Compact(c.Tools)
-	for _, p := range v.At("params").Members() {
-		c.Params = append(c.Params, value.M(Param(p.Name), p.Value))
-	}
+	c.Params = parameters(v.At("params"))
 	return c
 }
 
@@ -196,6 +196,10 @@ func plainResult(v value.Value) value.Value {
 			return v
 		}
 		v = value.Str(text)
+	}
+	if v.Kind() == value.Number || v.Kind() == value.Bool {
+		// On its way to a model it is text, and spans have either.
+		return value.Str(v.JSON())
 	}
 	if s := strings.TrimSpace(v.Str()); s != "" && (s[0] == '{' || s[0] == '[') {
 		if parsed, err := value.Parse(s); err == nil {

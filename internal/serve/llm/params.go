@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
@@ -36,15 +37,41 @@ func Comparable(name string) bool {
 }
 
 // params are the members of a request that are parameters.
-func params(v value.Value) []value.Member {
+func params(v value.Value) []value.Member { return parameters(v) }
+
+// parameters are the parameters among some members, by their neutral names. One
+// that a provider takes for granted is left out: some instrumentations record what
+// the provider says it was, others what the program said.
+func parameters(v value.Value) []value.Member {
 	var out []value.Member
 	for _, m := range v.Members() {
-		if name := Param(m.Name); Comparable(name) && !m.Value.IsNull() {
-			if name == "stop_sequences" && m.Value.Kind() == value.String {
-				m.Value = value.List(m.Value)
-			}
-			out = append(out, value.M(name, m.Value))
+		name := Param(m.Name)
+		if !Comparable(name) || m.Value.IsNull() || granted(name, m.Value) {
+			continue
 		}
+		if name == "stop_sequences" && m.Value.Kind() == value.String {
+			m.Value = value.List(m.Value)
+		}
+		out = append(out, value.M(name, m.Value))
 	}
 	return out
+}
+
+// granted reports a parameter that says what holds without it.
+func granted(name string, v value.Value) bool {
+	switch name {
+	case "parallel_tool_calls":
+		return v.Kind() == value.Bool && v.Truthy()
+	case "tool_choice":
+		return v.Str() == "auto" || v.Only("type") && v.At("type").Str() == "auto"
+	case "response_format":
+		return v.Only("type") && v.At("type").Str() == "text"
+	case "n", "temperature", "top_p":
+		n, err := strconv.ParseFloat(v.JSON(), 64)
+		return err == nil && n == 1
+	case "frequency_penalty", "presence_penalty":
+		n, err := strconv.ParseFloat(v.JSON(), 64)
+		return err == nil && n == 0
+	}
+	return false
 }
