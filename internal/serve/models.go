@@ -146,12 +146,13 @@ func (m *models) find(q *llm.Request) (llm.Match, replay.Request, error) {
 		request.Tool, request.Args = match.Record.Tool, match.Record.Args
 		return match, request, nil
 	}
+	projected, _ := m.deck.Project(readings[0])
 	// What differs is told against the record that is due, so in its tool's name.
 	if due := m.deck.Due(); due != nil {
 		request.Tool = due.Tool
+		projected = m.deck.Against(due, projected)
 	}
-	projected, left := m.deck.Project(readings[0])
-	request.Args, match.Left = projected.JSON(), left
+	request.Args = projected.JSON()
 	return match, request, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/message"
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
@@ -45,7 +46,8 @@ var ErrNoAnswer = errors.New("the record holds no answer of a model")
 // are made of seed and the record's position, so that they are the same each
 // time. The error is [ErrNoAnswer], or says that the result is not JSON.
 func ReadAnswer(r *tape.Record, result json.RawMessage, seed string, choices int) (*Answer, error) {
-	v, err := value.Parse(string(result))
+	// A record does not change, and a long answer is not to be there twice.
+	v, err := value.Parse(unsafe.String(unsafe.SliceData(result), len(result)))
 	if err != nil {
 		return nil, fmt.Errorf("answer of record %d: %w", r.Seq, err)
 	}

@@ -273,6 +273,21 @@ func (d *Deck) Due() *tape.Record {
 	return nil
 }
 
+// Against is what of a live request is to be told against a record, where the tape
+// holds the ends of conversations: as much of the end as the record has.
+func (d *Deck) Against(r *tape.Record, c *Conversation) *Conversation {
+	if !d.tails || len(r.Args) == 0 {
+		return c
+	}
+	recorded, err := d.Read(r.Args)
+	if err != nil || len(recorded.Messages) >= len(c.Messages) {
+		return c
+	}
+	out := *c
+	out.Messages = c.Messages[len(c.Messages)-len(recorded.Messages):]
+	return &out
+}
+
 // Has reports whether a record is left that is a request, without taking it.
 func (d *Deck) Has(c *Conversation) bool {
 	return slices.ContainsFunc(d.byHash[d.hash(c)], func(i int) bool { return !d.entries[i].taken })

@@ -3,6 +3,7 @@ package llm
 import (
 	"bufio"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
@@ -35,55 +36,66 @@ func pieces(s string, give func(string) error) error {
 // textPiece is how much of a long string is encoded at a time.
 const textPiece = 64 << 10
 
+// writer is what it takes to write a value.
+type writer struct {
+	*bufio.Writer
+	scratch []byte
+}
+
+var writers = sync.Pool{New: func() any { return &writer{Writer: bufio.NewWriterSize(nil, textPiece)} }}
+
 // WriteJSON writes a value as JSON text without holding it whole: long strings
 // are encoded piece by piece.
 func WriteJSON(out io.Writer, v value.Value) error {
-	w := bufio.NewWriterSize(out, textPiece)
-	var scratch []byte
-	if err := writeValue(w, v, &scratch); err != nil {
-		return err
+	w := writers.Get().(*writer)
+	w.Reset(out)
+	err := w.value(v)
+	if err == nil {
+		err = w.Flush()
 	}
-	return w.Flush()
+	w.Reset(nil)
+	writers.Put(w)
+	return err
 }
 
-func writeValue(w *bufio.Writer, v value.Value, scratch *[]byte) error {
+func (w *writer) value(v value.Value) error {
 	switch v.Kind() {
 	case value.Object:
 		for i, m := range v.Members() {
 			if err := w.WriteByte("{,"[min(i, 1)]); err != nil {
 				return err
 			}
-			if err := writeText(w, m.Name, scratch); err != nil {
+			if err := w.text(m.Name); err != nil {
 				return err
 			}
 			if err := w.WriteByte(':'); err != nil {
 				return err
 			}
-			if err := writeValue(w, m.Value, scratch); err != nil {
+			if err := w.value(m.Value); err != nil {
 				return err
 			}
 		}
-		return closing(w, v, "{}")
+		return w.closing(v, "{}")
 	case value.Array:
 		for i, item := range v.Items() {
 			if err := w.WriteByte("[,"[min(i, 1)]); err != nil {
 				return err
 			}
-			if err := writeValue(w, item, scratch); err != nil {
+			if err := w.value(item); err != nil {
 				return err
 			}
 		}
-		return closing(w, v, "[]")
+		return w.closing(v, "[]")
 	case value.String:
-		return writeText(w, v.Str(), scratch)
+		return w.text(v.Str())
 	}
-	*scratch = v.Append((*scratch)[:0])
-	_, err := w.Write(*scratch)
+	w.scratch = v.Append(w.scratch[:0])
+	_, err := w.Write(w.scratch)
 	return err
 }
 
 // closing ends an array or object, the empty one with both brackets.
-func closing(w *bufio.Writer, v value.Value, brackets string) error {
+func (w *writer) closing(v value.Value, brackets string) error {
 	if v.Len() > 0 {
 		brackets = brackets[1:]
 	}
@@ -91,7 +103,7 @@ func closing(w *bufio.Writer, v value.Value, brackets string) error {
 	return err
 }
 
-func writeText(w *bufio.Writer, s string, scratch *[]byte) error {
+func (w *writer) text(s string) error {
 	if err := w.WriteByte('"'); err != nil {
 		return err
 	}
@@ -100,9 +112,9 @@ func writeText(w *bufio.Writer, s string, scratch *[]byte) error {
 		for n < len(s) && !utf8.RuneStart(s[n]) {
 			n++
 		}
-		*scratch = value.AppendString((*scratch)[:0], s[:n])
+		w.scratch = value.AppendString(w.scratch[:0], s[:n])
 		// Without the quotes that stand around each piece.
-		if _, err := w.Write((*scratch)[1 : len(*scratch)-1]); err != nil {
+		if _, err := w.Write(w.scratch[1 : len(w.scratch)-1]); err != nil {
 			return err
 		}
 		s = s[n:]
