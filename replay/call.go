@@ -104,12 +104,7 @@ func Do[T any](ctx context.Context, s *Session, tool string, args any, live func
 	var run Func
 	if live != nil {
 		run = func(ctx context.Context) (any, error) {
-			value, err := live(ctx)
-			if err != nil && reflect.ValueOf(&value).Elem().IsZero() {
-				// What goes with a failure by convention is no result.
-				return nil, err
-			}
-			return value, err
+			return resultOf(live(ctx))
 		}
 	}
 	text, err := s.Call(ctx, tool, args, run, options...)
@@ -119,6 +114,15 @@ func Do[T any](ctx context.Context, s *Session, tool string, args any, live func
 		}
 	}
 	return result, err
+}
+
+// resultOf is what a live function returned: what goes with a failure by
+// convention is no result.
+func resultOf[T any](value T, err error) (any, error) {
+	if err != nil && reflect.ValueOf(&value).Elem().IsZero() {
+		return nil, err
+	}
+	return value, err
 }
 
 // Ask makes a call and tells all about its answer. The error is a verdict, or
