@@ -123,15 +123,19 @@ func (c *CredentialsConfig) check() error {
 	return fmt.Errorf("credentials: source %q is none of auto, static, environment, file, role, anonymous", c.Source)
 }
 
-// chain is what signs requests, nil for nobody.
-func (c *CredentialsConfig) chain(region string) *credentials.Credentials {
+// roleTimeout bounds a request for the credentials of a role.
+const roleTimeout = 10 * time.Second
+
+// chain is what signs requests, nil for nobody. Credentials of roles are asked for
+// through the client, from Amazon's addresses or those that the environment names.
+func (c *CredentialsConfig) chain(region string, client *http.Client) *credentials.Credentials {
 	static := &credentials.Static{Value: credentials.Value{
 		AccessKeyID:     c.AccessKeyID,
 		SecretAccessKey: string(c.SecretAccessKey),
 		SessionToken:    string(c.SessionToken),
 		SignerType:      credentials.SignatureV4,
 	}}
-	role := &credentials.IAM{Client: &http.Client{Timeout: 10 * time.Second}, Region: region}
+	role := &credentials.IAM{Client: client, Region: region}
 	switch c.Source {
 	case sourceAnonymous:
 		return nil
@@ -198,7 +202,7 @@ func (c *S3Config) open(ctx context.Context, observe func(s3.Request)) (*s3.Back
 	// Objects are compressed already, and the length of a body must be the object's.
 	transport.DisableCompression = true
 	cfg.Transport = transport
-	cfg.Credentials = c.Credentials.chain(c.Region)
+	cfg.Credentials = c.Credentials.chain(c.Region, &http.Client{Timeout: roleTimeout})
 	if cfg.Encryption, err = c.Encryption.server(); err != nil {
 		return nil, fmt.Errorf("s3: %w", err)
 	}
