@@ -2,7 +2,7 @@ package recorder
 
 // cutting is what becomes of a run that outgrows its bounds. Its head is what came
 // until half of them was reached. What comes then is its tail, in epochs: of these
-// the oldest go when the tail has reached the other half. Each epoch has its own
+// the oldest go when both together are more than the bounds. Each epoch has its own
 // texts, so that it can go without a hole in those after it.
 type cutting struct {
 	tail []epoch
@@ -68,20 +68,12 @@ func (r *Recorder) trim(rn *run) {
 	if c == nil {
 		return
 	}
-	var bytes int64
-	size := 0
-	for i := range c.tail {
-		bytes += c.tail[i].bytes
-		size += c.tail[i].amount.size()
-	}
 	var records []position
 	var lost Amount
-	for len(c.tail) > 1 && (bytes > r.cfg.MaxRunBytes/2 || size > r.cfg.MaxRunSpans/2) {
+	for len(c.tail) > 1 && (rn.bytes > r.cfg.MaxRunBytes || rn.amount().size() > r.cfg.MaxRunSpans) {
 		e := c.tail[0]
 		c.tail[0] = epoch{}
 		c.tail = c.tail[1:]
-		bytes -= e.bytes
-		size -= e.amount.size()
 		records = append(records, e.records...)
 		lost.Spans += e.amount.Spans
 		lost.Records += e.amount.Records
