@@ -402,8 +402,11 @@ class _Step:
         digest = str(self.result_body.get("sha256"))
         if not re.fullmatch("[0-9a-f]{64}", digest):
             raise ValueError("body without a hash")
-        with open(os.path.join(self.folder, "bodies", digest), "rb") as file:
-            data = file.read()
+        try:
+            with open(os.path.join(self.folder, "bodies", digest), "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            raise ValueError("body %s is not in bodies/ beside the tape" % digest) from None
         if hashlib.sha256(data).hexdigest() != digest:
             raise ValueError("body %s is damaged" % digest)
         text = data.decode("utf-8", "replace")

@@ -308,10 +308,12 @@ class Files(Base):
         def body(seq, **more):
             return {"seq": seq, "tool": "t", "args": {"n": seq}, "body": {"sha256": digest, "bytes": len(data), **more}}
 
-        path = self.tape(body(1, media_type="application/json"), body(2), body(3))
+        path = self.tape(body(1, media_type="application/json"), body(2), body(3), {**body(4), "body": {"sha256": "0" * 64}})
         (self.folder / "bodies").mkdir()
         (self.folder / "bodies" / digest).write_bytes(data)
         session = tape.Session(path)
+        with self.assertRaisesRegex(tape.Gap, "held by reference: body 000.* is not in bodies/"):
+            session.call("t", None, {"n": 4})
         self.assertEqual({"n": 1}, session.call("t", None, {"n": 1}))
         self.assertEqual('{"n": 1}', session.call("t", None, {"n": 2}))
         (self.folder / "bodies" / digest).write_bytes(b"other")

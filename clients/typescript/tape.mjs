@@ -464,7 +464,9 @@ class Step {
     }
     const digest = textIn(this.resultBody.get("sha256"));
     if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error("body without a hash");
-    const data = fs.readFileSync(path.join(this.folder, "bodies", digest));
+    const file = path.join(this.folder, "bodies", digest);
+    if (!fs.existsSync(file)) throw new Error(`body ${digest} is not in bodies/ beside the tape`);
+    const data = fs.readFileSync(file);
     if (createHash("sha256").update(data).digest("hex") !== digest) throw new Error(`body ${digest} is damaged`);
     const text = data.toString("utf8");
     if (textIn(this.resultBody.get("media_type")).includes("json")) {

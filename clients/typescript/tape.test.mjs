@@ -250,7 +250,8 @@ describe("files", () => {
   it("have bodies beside them", async () => {
     const data = '{"n": 1}', digest = createHash("sha256").update(data).digest("hex");
     const body = (seq, more) => ({ seq, tool: "t", args: { n: seq }, body: { sha256: digest, bytes: data.length, ...more } });
-    const session = new tape.Session(written(body(1, { media_type: "application/json" }), body(2), body(3)));
+    const session = new tape.Session(written(body(1, { media_type: "application/json" }), body(2), body(3), { ...body(4), body: { sha256: "0".repeat(64) } }));
+    await assert.rejects(session.call("t", never, { n: 4 }), /held by reference: body 000.* is not in bodies\//);
     fs.mkdirSync(at("bodies"));
     fs.writeFileSync(at(`bodies/${digest}`), data);
     assert.deepEqual(await session.call("t", never, { n: 1 }), { n: 1 });
