@@ -92,7 +92,7 @@ func (a *app) serving(ctx context.Context, session *replay.Session, options ...s
 		cancel()
 		return <-served
 	}
-	return append(a.withoutProxy(), environment(serve.URL(listener))...), stop, nil
+	return append(a.withoutProxy(), a.environment(serve.URL(listener))...), stop, nil
 }
 
 // noKey stands where SDKs insist on a key. It opens nothing anywhere, and keeps the
@@ -100,14 +100,23 @@ func (a *app) serving(ctx context.Context, session *replay.Session, options ...s
 const noKey = "tape-replay"
 
 // environment is what leads a command, and the SDKs in it, to the server. The paths
-// tell the providers apart.
-func environment(url string) []string {
-	return []string{
+// tell the providers apart. Variables that only some use, and by which others choose
+// a provider, are set where they were set before.
+func (a *app) environment(url string) []string {
+	env := []string{
 		"TAPE_URL=" + url,
 		"OPENAI_BASE_URL=" + url + "/openai/v1", "OPENAI_API_BASE=" + url + "/openai/v1", "OPENAI_API_KEY=" + noKey,
 		"ANTHROPIC_BASE_URL=" + url + "/anthropic", "ANTHROPIC_API_KEY=" + noKey,
-		"GOOGLE_GEMINI_BASE_URL=" + url + "/gemini", "GEMINI_API_KEY=" + noKey, "GOOGLE_API_KEY=" + noKey,
+		"GOOGLE_GEMINI_BASE_URL=" + url + "/gemini", "GEMINI_API_KEY=" + noKey,
 	}
+	for name, instead := range map[string]string{
+		"GOOGLE_API_KEY": noKey, "ANTHROPIC_AUTH_TOKEN": noKey, "AZURE_OPENAI_API_KEY": noKey, "AZURE_OPENAI_ENDPOINT": url,
+	} {
+		if a.Env(name) != "" {
+			env = append(env, name+"="+instead)
+		}
+	}
+	return env
 }
 
 // withoutProxy is the environment that keeps the way to the server free of the

@@ -35,8 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child follows its arguments: "call TOOL ARGS" prints the answer, "exit N"
-// ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7, "env NAME"
+// child follows its arguments: "call TOOL ARGS" prints the answer, "post NAME PATH BODY" posts to the URL in a variable, "exit N" ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7, "env NAME"
 // shows a variable, "remove" deletes a folder, "interrupts" prints how many
 // SIGINTs came, "tape" is the command line, "background" runs the rest in a
 // process group of its own and interrupts that.
@@ -54,6 +53,16 @@ func child(words []string) int {
 			_ = resp.Body.Close()
 			fmt.Printf("%d %s", resp.StatusCode, text)
 			words = words[3:]
+		case "post":
+			resp, err := http.Post(os.Getenv(words[1])+words[2], "application/json", strings.NewReader(words[3]))
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 99
+			}
+			text, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			fmt.Printf("%d %s\n", resp.StatusCode, text)
+			words = words[4:]
 		case "exit":
 			n, _ := strconv.Atoi(words[1])
 			return n
@@ -193,6 +202,28 @@ func TestRunKinds(t *testing.T) {
 	assert.Contains(t, r.err, "1 unconsumed: step 1 chat; --kind tool leaves model calls out\n")
 	r = tapeCmd(t, "", "run", file, "--", os.Args[0], "exit", "0")
 	assert.NotContains(t, r.err, "--kind", "a tool was not asked for either")
+}
+
+// TestRunAnswersTheModel where SDKs look for it, and keeps real keys out.
+func TestRunAnswersTheModel(t *testing.T) {
+	t.Setenv(childEnv, "1")
+	t.Setenv("OPENAI_API_KEY", "sk-real")
+	file := temp(t, "model.jsonl", `{"seq":1,"tool":"chat","kind":"model","args":{"messages":[{"role":"user","parts":[{"type":"text","content":"hello"}]}]},"result":{"message":{"role":"assistant","parts":[{"type":"text","content":"hi"}]}}}
+`)
+	for name, request := range map[string][2]string{
+		"OPENAI_BASE_URL":        {"/chat/completions", `{"messages":[{"role":"user","content":"hello"}]}`},
+		"ANTHROPIC_BASE_URL":     {"/v1/messages", `{"messages":[{"role":"user","content":"hello"}]}`},
+		"GOOGLE_GEMINI_BASE_URL": {"/v1beta/models/m:generateContent", `{"contents":[{"parts":[{"text":"hello"}]}]}`},
+	} {
+		r := tapeCmd(t, "", "run", file, "--", os.Args[0], "env", "OPENAI_API_KEY", "post", name, request[0], request[1])
+		require.Equal(t, exitOK, r.code, r.err)
+		assert.Contains(t, r.out, `"hi"`, name)
+		assert.Contains(t, r.out, "OPENAI_API_KEY=tape-replay")
+		assert.Contains(t, r.err, "id and time of the response")
+		r = tapeCmd(t, "", "run", file, "--", os.Args[0], "post", name, request[0], strings.Replace(request[1], "hello", "hullo", 1))
+		assert.Equal(t, exitNo, r.code)
+		assert.Contains(t, r.err, `message 1, text of user "hello" -> "hullo"`)
+	}
 }
 
 func TestRunUsage(t *testing.T) {
