@@ -4,8 +4,10 @@ What the SDK makes of a failing tool (failure_error_function) it makes of a
 recorded failure too. An agent used as a tool is answered and runs all the same:
 its own model and tools are answered from the tape.
 """
+import ast
 import functools
 import json
+import re
 
 from .ask import Failure, ask_async, given, hooked, once
 
@@ -34,11 +36,22 @@ def _answered(tool, invoke):
             getattr(context, "tool_name", None) or tool.name, _parsed(text), getattr(context, "tool_call_id", None))
         if getattr(tool, "_is_agent_tool", False):
             return await invoke(context, text)
-        if isinstance(answer, Failure) and answer.result is not None:
-            return answer.result  # What the SDK told the model of the failure.
+        if isinstance(answer, Failure):
+            if answer.result is not None:
+                return answer.result  # What the SDK told the model of the failure.
+            answer.message = _bare(answer.message)
         return given(answer)
 
     return answered
+
+
+def _bare(message):
+    """The message that the tool raised: spans have it inside what the SDK says of it."""
+    told = re.fullmatch(r"Error running tool[^:]*: (\{.*\})", message, re.DOTALL)
+    try:
+        return str(ast.literal_eval(told[1])["error"]) if told else message
+    except (KeyError, SyntaxError, TypeError, ValueError):
+        return message
 
 
 def _parsed(text):
