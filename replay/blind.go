@@ -6,11 +6,11 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// blindSpots is what a replay of a tape says nothing about: every program may
+// CannotSee is what a replay of a tape says nothing about: every program may
 // read and write these without a call, and what is on no record of the tape has
 // whatever value it has today. It is part of each report, so that a clean one is
 // not taken for more than it is.
-func blindSpots(t *tape.Tape) []string {
+func CannotSee(t *tape.Tape) []string {
 	list := []string{"files", "processes", "I/O that is no call of the session"}
 	for _, of := range []struct {
 		kind tape.Kind

@@ -174,7 +174,7 @@ func (s *Session) Report() *Report {
 		Claims:          s.claimsLocked(),
 		RuleHits:        s.ruleHitsLocked(),
 		RedactedMatched: s.redactedMatched,
-		CannotSee:       blindSpots(s.tape),
+		CannotSee:       CannotSee(s.tape),
 	}
 	r.Policy.Fork, r.Policy.Live, r.Policy.Asides = s.cfg.fork, s.cfg.live, s.deck.aside.count
 	if m := s.tape.Manifest; m != nil {
