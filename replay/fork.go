@@ -112,6 +112,9 @@ func (s *Session) goesLive(c *call) bool {
 // arguments that it runs with.
 func (s *Session) refusal(c *call, request *Request) error {
 	why := s.cfg.live.Refuse(c.kind, c.tool, s.sideEffect(c, request))
+	if why == "" && !request.runs() {
+		why = "its caller cannot run it: in Go there is no live function, over HTTP the call lacks \"live\":true"
+	}
 	if why == "" {
 		c.liveArgs, c.substituted, why = s.cfg.live.Substitution.apply(orNull(request.Args))
 	}

@@ -106,9 +106,9 @@ func TestExpiryIsSetWhenRecording(t *testing.T) {
 
 // Calls of every verdict leave nothing behind, however many there are.
 func TestManyCallsLeakNothing(t *testing.T) {
-	calls := 100_000
+	calls := 30_000
 	if testing.Short() {
-		calls = 20_000
+		calls = 10_000
 	}
 	s := start(t, fiveCalls(t), OverrideStep(1, AnswerResult(1)))
 	burst := func(n int) {

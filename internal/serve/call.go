@@ -54,11 +54,20 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, *llm.Fail
 
 // answer makes the call that a body describes.
 func (s *Server) answer(ctx context.Context, body []byte) *response {
-	request, err := parseCall(body)
+	request, canRun, err := parseCall(body)
 	if err != nil {
 		return failure(http.StatusBadRequest, "bad_request", "the body is not a call: "+err.Error())
 	}
-	answer, err := s.session.Ask(ctx, request)
+	var answer replay.Answer
+	var order *liveOrder
+	if canRun {
+		answer, order, err = s.askLive(ctx, request)
+	} else {
+		answer, err = s.session.Ask(ctx, request)
+	}
+	if order != nil {
+		return &response{status: http.StatusOK, parts: [][]byte{mustJSON(order), []byte("\n")}}
+	}
 	if request.Kind == tape.KindModel {
 		s.models.taken(answer.Seq, err)
 	}
@@ -70,6 +79,9 @@ func (s *Server) answer(ctx context.Context, body []byte) *response {
 		result = json.RawMessage("null")
 	}
 	parts := [][]byte{[]byte(`{"result":`), result}
+	if answer.Fault == replay.FaultCut {
+		return &response{status: http.StatusOK, seq: answer.Seq, parts: parts, cut: true}
+	}
 	if answer.Error != nil {
 		parts = append(parts, []byte(`,"error":`), mustJSON(failedCall{answer.Error.Code, answer.Error.Message, answer.Error.Type}))
 	}
@@ -90,10 +102,15 @@ type response struct {
 	// seq is the record that answered, 0 for none.
 	seq   int
 	parts [][]byte
+	// cut breaks the connection off after the parts.
+	cut bool
 }
 
 func (a *response) write(w http.ResponseWriter) {
 	size := 0
+	if a.cut {
+		size++ // What never comes.
+	}
 	for _, part := range a.parts {
 		size += len(part)
 	}
@@ -111,6 +128,10 @@ func (a *response) write(w http.ResponseWriter) {
 		if _, err := w.Write(part); err != nil {
 			return // The client is gone.
 		}
+	}
+	if a.cut {
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
 	}
 }
 
@@ -133,6 +154,7 @@ var verdictOf = map[replay.Verdict]struct {
 	replay.VerdictDivergence: {http.StatusUnprocessableEntity, "tape_drift"},
 	replay.VerdictMiss:       {http.StatusNotFound, "tape_miss"},
 	replay.VerdictExhausted:  {http.StatusGone, "tape_exhausted"},
+	replay.VerdictRefused:    {http.StatusForbidden, "live_refused"},
 	replay.VerdictGap:        {http.StatusFailedDependency, "tape_gap"},
 }
 

@@ -5,6 +5,7 @@
 //	                200 {"result":…}             the recorded answer
 //	                200 {"result":…,"error":{…}} the recorded failure
 //	                4xx {"error":{"code":…,…}}   a verdict, or a bad request
+//	POST /v1/record {"call":…,"result":…}        what came of a call that the client ran
 //	GET  /v1/report the report of the session so far; text/plain by Accept
 //
 // A verdict has a status that no SDK retries, since asking again changes
@@ -63,6 +64,7 @@ type Server struct {
 	maxBody  int64
 	speed    float64
 	repeats  *repeats
+	live     *liveCalls
 	tries    *tries
 	verdicts *verdicts
 	models   *models
@@ -102,7 +104,7 @@ func Options() []replay.Option {
 
 // New returns the handler of a session, which stays the caller's to close.
 func New(session *replay.Session, options ...Option) *Server {
-	s := &Server{session: session, maxBody: DefaultMaxBody, repeats: newRepeats(), tries: newTries(), verdicts: newVerdicts()}
+	s := &Server{session: session, maxBody: DefaultMaxBody, repeats: newRepeats(), live: newLiveCalls(), tries: newTries(), verdicts: newVerdicts()}
 	s.models = newModels(session, s.verdicts)
 	for _, option := range options {
 		option(s)
@@ -125,6 +127,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/v1/call":
 		method, handle = http.MethodPost, s.call
+	case r.URL.Path == "/v1/record":
+		method, handle = http.MethodPost, s.record
 	case r.URL.Path == "/v1/report":
 		method, handle = http.MethodGet, s.report
 	case strings.HasPrefix(r.URL.Path, callsPath):
@@ -184,6 +188,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	s.live.close()
 	// The streams of MCP clients end only if they are told to.
 	streams := s.mcp.Close()
 	// The context has ended, and finishing takes a little longer.
