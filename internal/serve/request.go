@@ -32,7 +32,7 @@ func parseCall(body []byte) (request replay.Request, canRun bool, err error) {
 	for _, text := range []struct {
 		name string
 		to   *string
-	}{{"tool", &request.Tool}, {"kind", &kind}} {
+	}{{"tool", &request.Tool}, {"kind", &kind}, {"tool_call_id", &request.ToolCallID}} {
 		if value, ok := members[text.name]; ok && json.Unmarshal(value, text.to) != nil {
 			return request, false, fmt.Errorf("member %q is not a string", text.name)
 		}

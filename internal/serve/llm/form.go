@@ -107,7 +107,7 @@ func (c *Conversation) add(m *message.Message) {
 		case message.Media:
 			p.Raw = mediaForm(p.Raw)
 		case message.Text, message.Reasoning:
-			if p.Text == "" && signature(&p) == "" {
+			if p.Text == "" && signature(&p) == "" || saidByReply(m, p.Text) {
 				continue
 			}
 		}
@@ -121,6 +121,14 @@ func (c *Conversation) add(m *message.Message) {
 		last := &c.Messages[len(c.Messages)-1]
 		last.Parts = append(last.Parts, p)
 	}
+}
+
+// saidByReply reports a text that repeats a tool result beside it, which some
+// instrumentations write so.
+func saidByReply(m *message.Message, text string) bool {
+	return m.Role == "tool" && slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+		return p.Type == message.ToolReply && p.Result.Str() == text
+	})
 }
 
 // settle orders the parts inside messages and numbers the ids.

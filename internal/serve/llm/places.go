@@ -25,6 +25,9 @@ func Place(path string, args json.RawMessage) string {
 		return "tools offered"
 	case "params":
 		name, inside := cutPath(rest)
+		if name == "" {
+			return "parameters"
+		}
 		return inner("parameter "+name, inside)
 	case "messages":
 		if rest == "" {
