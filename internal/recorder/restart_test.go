@@ -15,6 +15,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/scrub"
+	"github.com/tapedeck/tapedeck/internal/spool"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -45,11 +46,80 @@ func (f *fixture) kill() {
 	}
 	require.NoError(f.t, os.RemoveAll(filepath.Join(cfg.Spool.Directory, "lock")))
 	open := f.openAmount()
+	if missing := missingWithoutSegments(f.t, cfg.Spool); missing != 0 {
+		// Of what came last nobody knows, and of nothing where marks found no room.
+		assert.LessOrEqual(f.t, missing, int64(f.inSpool()), "no more is freed than was written")
+	}
 	f.counts = counts{}
 	f.open(cfg, f.deps)
 	assert.Equal(f.t, open.Spans, f.counts.recovered, "all that was open is open again")
 	assert.Equal(f.t, open.Records, f.counts.logs.recovered)
+	assert.Zero(f.t, f.Status().Spool.Damage)
 	f.balanced()
+}
+
+// missingWithoutSegments is how many spans and log records a spool says are missing
+// when all its segments are gone.
+func missingWithoutSegments(t testing.TB, c Spool) int64 {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(c.Directory)))
+	files, err := filepath.Glob(filepath.Join(dir, "*.segment"))
+	require.NoError(t, err)
+	for _, file := range files {
+		require.NoError(t, os.Remove(file))
+	}
+	sp, err := spool.Open(spool.Config{Directory: dir, MaxBytes: c.MaxBytes, SegmentBytes: c.SegmentBytes})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, sp.Close()) }()
+	return sp.Stats().Damage.Missing
+}
+
+// inSpool is how many spans and log records the spool has, of open runs and of those
+// in the look-back.
+func (f *fixture) inSpool() (n int) {
+	for _, s := range f.shards {
+		s.mu.Lock()
+		for _, rn := range s.runs {
+			n += rn.amount().size()
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// The spool is told how much is freed: of a run that is over, of the middle of one that
+// is large, of log records that join another run.
+func TestTheSpoolKnowsHowMuchItHolds(t *testing.T) {
+	f := newFixture(t, onDisk(t, func(c *Config) { c.MaxRunSpans = 64 }))
+	check := func() {
+		t.Helper()
+		require.NoError(t, f.spool.Mark(ID{255}, []byte("so that the last number is known")))
+		require.Positive(t, f.inSpool())
+		assert.EqualValues(t, f.inSpool(), missingWithoutSegments(t, f.cfg.Spool))
+	}
+	f.add(tool(1, 2, 1, failed), agent(1, 1, failed))
+	f.add(tool(2, 2, 1), agent(2, 1))
+	f.add(tool(3, 2, 1))
+	check()
+	for i := range 200 {
+		f.add(tool(4, byte(2+i), 1))
+	}
+	require.Positive(t, f.counts.dropped[DropTruncated])
+	check()
+	td, ld := sampleTraces(t, "codex"), sampleLogs(t, "codex")
+	require.NoError(t, f.AddLogs(context.Background(), ld))
+	check()
+	require.NoError(t, f.Add(context.Background(), td))
+	check()
+	f.pass(6 * time.Second)
+	check()
+	f.add(tool(2, 9, 1, failed))
+	check()
+	f.kill()
+	f.add(tool(5, 2, 1))
+	f.pass(11 * time.Minute)
+	check()
 }
 
 func (f *fixture) openAmount() (n Amount) {
