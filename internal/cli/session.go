@@ -21,7 +21,8 @@ import (
 type sessionFlags struct {
 	mode, order, completion, codeVersion, report string
 	kinds                                        []string
-	failExpired, asJSON                          bool
+	failExpired, failRedacted, asJSON            bool
+	rules                                        []string
 	speed                                        float64
 	mcpTools                                     string
 }
@@ -34,6 +35,8 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.kinds, "kind", nil, "replay records of these kinds only (tool, model, clock, random); all others are as if not on the tape")
 	flags.StringVar(&f.codeVersion, "code-version", "", "version of the code that calls, for the report")
 	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
+	flags.BoolVar(&f.failRedacted, "fail-redacted", false, "treat records with a placeholder in their answer as gaps")
+	rulesFlag(cmd, &f.rules)
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
 	flags.StringVar(&f.mcpTools, "mcp-tools", "", "file with the definitions that MCP clients are given, in place of the tape's")
 	flags.Float64Var(&f.speed, "speed", 0, "how fast models answer: 1 as when they were recorded, 2 twice as fast; 0 at once")
@@ -85,6 +88,14 @@ func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay
 		}
 		options = append(options, replay.WithKinds(kinds...))
 	}
+	if f.failRedacted {
+		options = append(options, replay.WithRedactedAsGap())
+	}
+	declared, err := rulesOptions(f.rules)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, declared...)
 	if f.failExpired {
 		options = append(options, replay.WithExpiredAsGap())
 	}
