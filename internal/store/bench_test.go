@@ -121,6 +121,19 @@ func BenchmarkIndex(b *testing.B) {
 					}
 				}
 			})
+			b.Run("a service that is nowhere, in an hour", func(b *testing.B) {
+				page, err := s.Rows(b.Context(), store.Query{Limit: 1})
+				require.NoError(b, err)
+				newest, err := time.Parse(time.RFC3339Nano, page.Rows[0].Decided)
+				require.NoError(b, err)
+				q := store.Query{Service: []string{"nowhere"}, Since: newest.Add(-time.Hour)}
+				b.ReportAllocs()
+				for b.Loop() {
+					if page, err := s.Rows(b.Context(), q); err != nil || len(page.Rows) != 0 {
+						b.Fatal(err)
+					}
+				}
+			})
 			b.Run("id of the oldest", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 )
 
 // partition is the files of one hour of the index.
@@ -152,6 +154,9 @@ func stemOf(name string) string {
 type segment interface {
 	// keys tells the entries apart, by position.
 	keys() ([]key, error)
+	// match says by position which entries have what a query asks for, as far as
+	// columns of texts tell; nil says nothing.
+	match(conditions []rowfile.Condition) ([]bool, error)
 	// find gives the positions of the entries of a run, and whether all of them are of
 	// what was kept.
 	find(id string) (positions []int64, kept bool, err error)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -59,6 +60,26 @@ func (q *Query) match(row *tape.Row) bool {
 	return len(q.Tool) == 0 || slices.ContainsFunc(row.Tools, func(tool string) bool {
 		return slices.Contains(q.Tool, tool)
 	})
+}
+
+// conditions are those of match that columns of texts can tell.
+func (q *Query) conditions() []rowfile.Condition {
+	var list []rowfile.Condition
+	add := func(values []string, columns ...string) {
+		if len(values) > 0 {
+			list = append(list, rowfile.Condition{Columns: columns, Values: values})
+		}
+	}
+	outcomes := make([]string, len(q.Outcome))
+	for i, o := range q.Outcome {
+		outcomes[i] = string(o)
+	}
+	add(outcomes, "outcome")
+	add(q.Service, "service")
+	add(q.Agent, "agent")
+	add(q.Conversation, "conversation_id")
+	add(q.Class, "class", "failure_class")
+	return list
 }
 
 func anyOf[T comparable](wanted []T, value T) bool {

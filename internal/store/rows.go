@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tapedeck/tapedeck/internal/store/rowfile"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) Rows(ctx context.Context, q Query) (Page, error) {
 }
 
 func (s *Store) rows(ctx context.Context, q Query) (Page, error) {
-	l := lister{ctx: ctx, x: s.index, query: q, limit: q.Limit, seen: map[string]struct{}{}}
+	l := lister{ctx: ctx, x: s.index, query: q, limit: q.Limit, conditions: q.conditions(), seen: map[string]struct{}{}}
 	if l.limit <= 0 {
 		l.limit = DefaultLimit
 	}
@@ -71,6 +72,8 @@ type lister struct {
 	query  Query
 	limit  int
 	cursor *cursor
+	// conditions are those of the query that columns can tell.
+	conditions []rowfile.Condition
 	// asOf hides rows decided later; zero hides none.
 	asOf   time.Time
 	newest time.Time
@@ -93,6 +96,9 @@ type group struct {
 	// row, part and grave are the newest times of decision of each kind of entry.
 	row, part, grave int64
 	kept             bool
+	// may is set when the query may want the run by what columns tell of one of its
+	// entries.
+	may bool
 }
 
 // ref is where an entry is.
@@ -119,6 +125,7 @@ func (g *group) join(older *group) {
 	g.refs = append(g.refs, older.refs...)
 	g.row, g.part, g.grave = max(g.row, older.row), max(g.part, older.part), max(g.grave, older.grave)
 	g.kept = g.kept || older.kept
+	g.may = g.may || older.may
 }
 
 // position is where the run stands in the list: at its newest row, or where there
@@ -150,8 +157,12 @@ func (l *lister) read(p partition) error {
 			if err != nil {
 				return err
 			}
+			matches, err := s.match(l.conditions)
+			if err != nil {
+				return err
+			}
 			for i, k := range keys {
-				l.found(found, k, ref{s, int64(i)})
+				l.found(found, k, ref{s, int64(i)}, i >= len(matches) || matches[i])
 			}
 		}
 		return nil
@@ -179,7 +190,7 @@ func (l *lister) read(p partition) error {
 	return nil
 }
 
-func (l *lister) found(groups map[string]*group, k key, r ref) {
+func (l *lister) found(groups map[string]*group, k key, r ref, may bool) {
 	if _, ok := l.seen[k.id]; ok {
 		return
 	}
@@ -200,6 +211,7 @@ func (l *lister) found(groups map[string]*group, k key, r ref) {
 		groups[k.id] = g
 	}
 	g.add(k, r)
+	g.may = g.may || may
 }
 
 // candidate is a run that may belong to the answer.
@@ -237,11 +249,12 @@ func (l *lister) show() error {
 	return nil
 }
 
-// wanted says what the keys alone can say about the query.
+// wanted says what the keys alone can say about the query. A run of which there is
+// one entry is what that says; what several come to is only known from the rows.
 func (l *lister) wanted(c *candidate) bool {
 	q := &l.query
 	return (q.Since.IsZero() || !c.at.Before(q.Since)) && (q.Until.IsZero() || c.at.Before(q.Until)) &&
-		(!q.KeptOnly || c.kept) && (l.cursor == nil || l.cursor.passed(c.at, c.id))
+		(!q.KeptOnly || c.kept) && (c.may || len(c.refs) > 1) && (l.cursor == nil || l.cursor.passed(c.at, c.id))
 }
 
 // load reads the rows of runs and moves those that match to the answer.

@@ -96,6 +96,14 @@ func (s *parquetSegment) keys() ([]key, error) {
 	return keys, nil
 }
 
+func (s *parquetSegment) match(conditions []rowfile.Condition) ([]bool, error) {
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	matches, err := s.file.Match(conditions)
+	return matches, s.tell(err)
+}
+
 func (s *parquetSegment) find(id string) ([]int64, bool, error) {
 	positions, kept, err := s.file.Find(id)
 	return positions, kept, s.tell(err)
@@ -137,6 +145,9 @@ func (s *journalSegment) keys() ([]key, error) {
 	}
 	return keys, nil
 }
+
+// match leaves it to whoever has the rows, which are in memory.
+func (s *journalSegment) match([]rowfile.Condition) ([]bool, error) { return nil, nil }
 
 func (s *journalSegment) find(id string) (positions []int64, kept bool, err error) {
 	kept = true
