@@ -7,10 +7,14 @@
 //	                4xx {"error":{"code":…,…}}   a verdict, or a bad request
 //	POST /v1/record {"call":…,"result":…}        what came of a call that the client ran
 //	GET  /v1/report the report of the session so far; text/plain by Accept
+//	GET  /v1/calls/N the verdict on a call that was no hit
+//	POST …/chat/completions, …/responses, …/messages, …/models/M:generateContent
+//	                the APIs of models, in the words of package llm
 //
 // A verdict has a status that no SDK retries, since asking again changes
 // nothing: 422 tape_drift, 404 tape_miss, 410 tape_exhausted, 424 tape_gap. Every
-// error carries "x-should-retry: false".
+// error carries "x-should-retry: false", but for a recorded failure of a model that
+// the tape has another answer after.
 //
 // A client that may repeat a call for its own reasons sends an Idempotency-Key:
 // the repetition gets the same answer and takes no second record.
