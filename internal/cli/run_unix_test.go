@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 
 // child follows its arguments: "call TOOL ARGS" prints the answer, "post NAME PATH BODY" posts to the URL in a variable, "exit N" ends, "die" kills itself, "wait" waits for SIGTERM and exits with 7, "env NAME"
 // shows a variable, "remove" deletes a folder, "interrupts" prints how many
-// SIGINTs came, "tape" is the command line, "background" runs the rest in a
+// SIGINTs came, "tape" is the command line, "mcp" calls a tool of an MCP server that
+// is the command line with the rest, "background" runs the rest in a
 // process group of its own and interrupts that.
 func child(words []string) int {
 	for len(words) > 0 {
@@ -98,6 +99,8 @@ func child(words []string) int {
 			}
 		case "tape":
 			return Main(words[1:], OS())
+		case "mcp":
+			return mcpChild(words[1:])
 		case "background":
 			return background(words[1:])
 		}
