@@ -192,6 +192,7 @@ func (s *Session) judge(c *call, request *Request) (i int, verdict, err error) {
 		return -1, nil, nil
 	}
 	if s.goesLive(c) {
+		s.askedLocked(c, -1, request.ToolCallID)
 		if verdict = s.refusal(c, request); verdict != nil {
 			s.count(verdict)
 		}
@@ -203,6 +204,7 @@ func (s *Session) judge(c *call, request *Request) (i int, verdict, err error) {
 		return -1, nil, nil
 	}
 	i, verdict = s.match(c)
+	s.askedLocked(c, i, request.ToolCallID)
 	if verdict != nil {
 		s.count(verdict)
 	}

@@ -193,6 +193,9 @@ type UncleanError struct {
 	Divergences int
 	// Quit is set when a break ended the replay.
 	Quit bool
+	// Unserved counts calls that a model asked for and that were not answered
+	// from the tape, other than those allowed.
+	Unserved int
 }
 
 func (e *UncleanError) Error() string {
@@ -209,6 +212,7 @@ func (e *UncleanError) Error() string {
 	add(e.Stats.Gaps, "gap")
 	add(e.Stats.Unconsumed, "unconsumed")
 	add(e.Stats.Refused, "refused to run live")
+	add(e.Unserved, "not answered from the tape")
 	if e.Quit {
 		parts = append(parts, "quit at a break")
 	}
@@ -243,6 +247,8 @@ func (e *UncleanError) Is(target error) bool {
 		return e.Stats.Gaps > 0
 	case ErrRefused:
 		return e.Stats.Refused > 0
+	case ErrUnserved:
+		return e.Unserved > 0
 	case ErrQuit:
 		return e.Quit
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/replay/rules"
@@ -32,6 +33,9 @@ type Report struct {
 	EventsLeftOut int     `json:"events_left_out,omitempty"`
 	// Unconsumed are records not asked for, the first 100; Stats counts all.
 	Unconsumed []Unconsumed `json:"unconsumed,omitempty"`
+	// Unserved are calls that a model asked for and that were not answered from
+	// the tape, the first 100; LiveToolCalls counts all.
+	Unserved []Unserved `json:"unserved,omitempty"`
 	// Overridden are the answers that were replaced or spoilt, the first 100;
 	// OverriddenCount counts all.
 	Overridden      []Overridden `json:"overridden,omitempty"`
@@ -168,6 +172,7 @@ func (s *Session) Report() *Report {
 		Events:          append([]Event(nil), s.log.events...),
 		EventsLeftOut:   s.log.leftOut,
 		Unconsumed:      s.unconsumedLocked(),
+		Unserved:        slices.Clone(s.wanted.list),
 		Overridden:      append([]Overridden(nil), s.overridden...),
 		OverriddenCount: s.overriddenCount,
 		IdleOverrides:   s.cfg.overrides.idle(),
@@ -206,7 +211,7 @@ func (s *Session) experiment() Experiment {
 
 func (s *Session) cleanLocked() bool {
 	stats := s.statsLocked()
-	if s.breaks.quit || stats.Refused > 0 {
+	if s.breaks.quit || stats.Refused > 0 || s.wanted.bad > 0 && s.cfg.mode == ModeStrict {
 		return false
 	}
 	switch s.cfg.mode {
@@ -287,6 +292,9 @@ func (r *Report) Text() string {
 	}
 	if r.EventsLeftOut > 0 {
 		fmt.Fprintf(&b, "  and %d more\n", r.EventsLeftOut)
+	}
+	for _, u := range r.Unserved {
+		fmt.Fprintf(&b, "  %s\n", u)
 	}
 	for _, u := range r.Unconsumed {
 		fmt.Fprintf(&b, "  not asked for: step %d, %s\n", u.Seq, u.Key)

@@ -34,6 +34,7 @@ type Session struct {
 	ruleHits        map[string]int
 	frozen          *frozen
 	breaks          breaks
+	wanted          wanted
 	// redactedMatched counts hits whose arguments had a value redacted.
 	redactedMatched int
 	closed          bool
@@ -143,6 +144,8 @@ func (s *Session) statsLocked() Stats {
 	if s.cfg.mode != ModeRecord {
 		stats.Unconsumed = s.deck.unconsumed
 	}
+	stats.LiveToolCalls += s.wanted.live
+	stats.RealSideEffects += s.wanted.effects
 	return stats
 }
 
@@ -171,8 +174,11 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closeErr = err
+	s.endWanted()
 	if !s.cleanLocked() {
-		s.closeErr = &UncleanError{Stats: s.statsLocked(), Unconsumed: s.unconsumedLocked(), Divergences: s.diverged, Quit: s.breaks.quit}
+		s.closeErr = &UncleanError{
+			Stats: s.statsLocked(), Unconsumed: s.unconsumedLocked(), Divergences: s.diverged, Quit: s.breaks.quit, Unserved: s.wanted.bad,
+		}
 		if err != nil {
 			s.closeErr = errors.Join(s.closeErr, err)
 		}

@@ -9,7 +9,8 @@ type Stats struct {
 	TapeHits int `json:"tape_hits"`
 	// TapeMisses counts calls that nothing left on the tape could be.
 	TapeMisses int `json:"tape_misses"`
-	// LiveToolCalls counts calls, of any kind, that really ran.
+	// LiveToolCalls counts calls, of any kind, that really ran, also those that
+	// somebody else ran; see [Unserved].
 	LiveToolCalls int `json:"live_tool_calls"`
 	// RealSideEffects counts those among them that have a side effect, as the
 	// call or else the tape says of the tool.

@@ -104,7 +104,7 @@ func (m *models) ask(ctx context.Context, p llm.Protocol, q *llm.Request, url fu
 		out.failure = &llm.Failure{Status: http.StatusBadRequest, Code: "bad_request", Message: err.Error()}
 		return out
 	}
-	m.session.Told(told(q)...)
+	m.session.Told(toldResults(q)...)
 	answer, err := m.session.Ask(ctx, request)
 	m.settle(match, answer.Seq, err)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m *models) ask(ctx context.Context, p llm.Protocol, q *llm.Request, url fu
 	if err != nil {
 		return m.refuse(out, m.session.TakeBack(answer, err.Error()), url)
 	}
-	m.session.Wanted(wanted(out.answer)...)
+	m.session.Wanted(wantedCalls(out.answer)...)
 	return out
 }
 

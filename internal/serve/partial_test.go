@@ -111,7 +111,8 @@ func TestGoingOnFromAResponse(t *testing.T) {
 			w = ask(h, responsesPath, fmt.Sprintf(`{"model":"gpt-x","previous_response_id":%q,"input":[{"type":"function_call_output","call_id":"c1","output":"42"}]}`, text))
 			require.Equal(t, 200, w.Code, "%s %s", name, w.Body)
 			assert.Equal(t, "done", at(t, w.Body.String(), "output", 0, "content", 0, "text").Str())
-			require.NoError(t, s.Close())
+			assert.Zero(t, s.Stats().Unconsumed)
+			require.ErrorIs(t, s.Close(), replay.ErrUnserved, "f ran outside the tape")
 		}
 	}
 	h, _ := modelServer(t, []tape.Record{model(1, asked(said("user", "hello")), first), model(2, asked(said("user", "hello"), call, reply), answered("done"))})

@@ -6,9 +6,9 @@ import (
 	"github.com/tapedeck/tapedeck/replay"
 )
 
-// wanted are the tool calls that an answer asks for, without those that the
+// wantedCalls are the tool calls that an answer asks for, without those that the
 // provider ran itself, whose results are in the answer too.
-func wanted(a *llm.Answer) (calls []replay.Wanted) {
+func wantedCalls(a *llm.Answer) (calls []replay.Wanted) {
 	ran := map[string]bool{}
 	for i := range a.Choices {
 		for _, p := range a.Choices[i].Parts {
@@ -27,8 +27,8 @@ func wanted(a *llm.Answer) (calls []replay.Wanted) {
 	return calls
 }
 
-// told are the tool calls whose results a request tells the model.
-func told(q *llm.Request) (calls []replay.Wanted) {
+// toldResults are the tool calls whose results a request tells the model.
+func toldResults(q *llm.Request) (calls []replay.Wanted) {
 	for i := range q.Messages {
 		for _, p := range q.Messages[i].Parts {
 			if p.Type == message.ToolReply {
