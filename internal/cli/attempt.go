@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -30,7 +31,12 @@ func (a *app) attempt(ctx context.Context, path string, argv []string, flags *se
 	if err != nil {
 		return regress.Outcome{Err: err}
 	}
-	ended, err := capture(ctx, argv, env, timeout)
+	hooks, remove, err := a.hookTools(flags)
+	if err != nil {
+		return regress.Outcome{Err: errors.Join(err, stop())}
+	}
+	defer remove()
+	ended, err := capture(ctx, argv, append(env, hooks...), timeout)
 	if stopErr := stop(); err == nil {
 		err = stopErr
 	}

@@ -9,7 +9,10 @@ import (
 
 // hookTools is the environment that has the in-process tools of a command answered
 // from the tape, until remove is called.
-func (a *app) hookTools() (env []string, remove func(), err error) {
+func (a *app) hookTools(f *sessionFlags) (env []string, remove func(), err error) {
+	if f.noHooks {
+		return nil, func() {}, nil
+	}
 	dir, err := os.MkdirTemp("", "tape-hooks-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("hooks: %w", err)

@@ -13,7 +13,6 @@ import (
 
 func (a *app) runCmd() *cobra.Command {
 	var flags sessionFlags
-	var noHooks bool
 	cmd := &cobra.Command{
 		Use: "run FILE [flags] -- CMD...",
 		// The flags stand before the command, which cobra would not say.
@@ -36,15 +35,15 @@ signal's number for one that was killed.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			return a.run(cmd.Context(), argv[0], argv[1:], &flags, !noHooks)
+			return a.run(cmd.Context(), argv[0], argv[1:], &flags)
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&noHooks, "no-hooks", false, "do not answer the in-process tools of agent frameworks (Python, Node) from the tape")
+	flags.addHooks(cmd)
 	return cmd
 }
 
-func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags, hooked bool) error {
+func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags) error {
 	session, err := a.open(file, flags)
 	if err != nil {
 		return err
@@ -57,14 +56,12 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	if err != nil {
 		return err
 	}
-	if hooked {
-		more, remove, err := a.hookTools()
-		if err != nil {
-			return errors.Join(err, stop())
-		}
-		defer remove()
-		env = append(env, more...)
+	hooks, remove, err := a.hookTools(flags)
+	if err != nil {
+		return errors.Join(err, stop())
 	}
+	defer remove()
+	env = append(env, hooks...)
 	code, runErr := a.runChild(argv, env)
 	if err := stop(); err != nil {
 		a.note("%s", err)

@@ -25,6 +25,8 @@ type sessionFlags struct {
 	rules                                        []string
 	speed                                        float64
 	mcpTools                                     string
+	unserved                                     []string
+	noHooks                                      bool
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
@@ -40,7 +42,13 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
 	flags.StringVar(&f.mcpTools, "mcp-tools", "", "file with the definitions that MCP clients are given, in place of the tape's")
 	flags.Float64Var(&f.speed, "speed", 0, "how fast models answer: 1 as when they were recorded, 2 twice as fast; 0 at once")
+	flags.StringSliceVar(&f.unserved, "allow-unserved", nil, "tools that models may ask for and that need not be answered from the tape, by name")
 	jsonFlag(cmd, &f.asJSON)
+}
+
+// addHooks is for verbs that run a command.
+func (f *sessionFlags) addHooks(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.noHooks, "no-hooks", false, "do not answer the in-process tools of agent frameworks (Python, Node) from the tape")
 }
 
 // surrogateKeyEnv names the key of keyed surrogates. It is no flag, because the
@@ -76,7 +84,7 @@ func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay
 	}
 	options := []replay.Option{
 		replay.WithMode(mode), replay.WithOrder(order), replay.WithCompletion(completion, 0), replay.WithCodeVersion(f.codeVersion),
-		replay.WithSurrogateKey(os.Getenv(surrogateKeyEnv)),
+		replay.WithSurrogateKey(os.Getenv(surrogateKeyEnv)), replay.WithUnserved(f.unserved...),
 	}
 	if len(f.kinds) > 0 {
 		kinds := make([]tape.Kind, len(f.kinds))
