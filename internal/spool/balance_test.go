@@ -157,7 +157,7 @@ func TestAnAppendThatCouldNotBeUndoneIsNotMissing(t *testing.T) {
 // what is not found any more is counted.
 func TestWhatIsMissingAfterRandomOperations(t *testing.T) {
 	lost := 0
-	for seed := range 6 * *seeds {
+	for seed := range 4 * *seeds {
 		m := newModel(t, seed)
 		require.NoError(t, m.open())
 		for range 150 {

@@ -92,7 +92,9 @@ func TestAMarksFileFlippedAtAnyByteCostsOneEntry(t *testing.T) {
 			require.EqualValues(t, 1, st.Damage.Regions, what)
 			require.Positive(t, st.Damage.Bytes, what)
 		}
-		writeOn(t, d, o)
+		if at%7 == 0 {
+			writeOn(t, d, o)
+		}
 	}
 }
 
@@ -119,7 +121,9 @@ func TestAMarksFileCutAnywhereStarts(t *testing.T) {
 		if at < complete-entryAlign || !border {
 			require.EqualValues(t, 1, st.Damage.Regions, what)
 		}
-		writeOn(t, d, o)
+		if at%7 == 0 {
+			writeOn(t, d, o)
+		}
 	}
 }
 
