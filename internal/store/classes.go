@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -67,7 +66,8 @@ func (c *classes) add(class string) {
 	}
 }
 
-// fragments lists the objects of a run in all classes, in parallel. A class that
+// fragments lists the objects of a run in all classes, in parallel, those too that are
+// no fragments by their names: what is read says so, and what is deleted is gone. A class that
 // another process has begun since they were remembered is found when the run is in
 // no other, and else within classesFor.
 func (s *Store) fragments(ctx context.Context, id string) ([]Object, error) {
@@ -102,9 +102,12 @@ func (s *Store) fragmentsIn(ctx context.Context, classes []string, id string) ([
 			if err != nil {
 				return fmt.Errorf("list fragments of %s: %w", id, err)
 			}
-			if strings.HasSuffix(object.Name, fragmentSuffix) {
-				found[i] = append(found[i], object)
+			if err := CheckName(object.Name); err != nil {
+				// No backend would read or delete it.
+				s.damaged(object.Name, err)
+				continue
 			}
+			found[i] = append(found[i], object)
 		}
 		return nil
 	})

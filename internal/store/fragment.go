@@ -214,6 +214,9 @@ func (r *Run) distinct(objects []Object) []Object {
 }
 
 func (s *Store) fragment(ctx context.Context, name string) (ptrace.Traces, error) {
+	if !strings.HasSuffix(name, fragmentSuffix) {
+		return ptrace.Traces{}, fmt.Errorf("read %s: %w: the name of a fragment ends in %s", name, ErrDamaged, fragmentSuffix)
+	}
 	buf := plainPool.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= keepPlain {

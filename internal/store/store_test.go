@@ -283,3 +283,26 @@ func TestInvalidUTF8SurvivesTheStore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"broken \xff\xfe name"}, names(run.Traces))
 }
+
+// What no fragment is called like is not passed over in silence.
+func TestAnUnknownKindOfObjectIsToldAndCanBeDeleted(t *testing.T) {
+	b := storetest.NewMemory()
+	s, damaged := open(t, b)
+	odd := "tapes/kept/" + idA + "/part.otlp.gz"
+	require.NoError(t, b.Put(t.Context(), odd, []byte("x")))
+	_, err := s.Trace(t.Context(), idA)
+	require.ErrorIs(t, err, store.ErrDamaged)
+	assert.ErrorContains(t, err, odd)
+	require.Len(t, damaged.list, 1)
+	assert.Contains(t, damaged.list[0], odd)
+
+	_, err = s.PutFragment(t.Context(), "kept", idA, spans(t, idA, "whole"))
+	require.NoError(t, err)
+	run, err := s.Trace(t.Context(), idA)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"whole"}, names(run.Traces))
+	assert.Len(t, run.Damaged, 1)
+
+	require.NoError(t, s.Delete(t.Context(), idA))
+	assert.Empty(t, b.Names())
+}
