@@ -122,7 +122,7 @@ func assembledChat(events []event) (out value.Value) {
 			}
 			at := &choices[n]
 			for _, m := range c.Members() {
-				if m.Name != "delta" && !(m.Value.IsNull() && at.rest.Has(m.Name)) {
+				if m.Name != "delta" && (!m.Value.IsNull() || !at.rest.Has(m.Name)) {
 					at.rest = at.rest.With(m.Name, m.Value)
 				}
 			}

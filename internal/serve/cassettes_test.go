@@ -113,11 +113,7 @@ func result(p llm.Protocol, final value.Value) []byte {
 		members = append(members, value.M("usage", usage("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens",
 			"prompt_tokens_details.cached_tokens", "cache_read_tokens", "completion_tokens_details.reasoning_tokens", "reasoning_tokens")))
 	}
-	whole := value.List()
-	{
-		text := message.Append(nil, ms)
-		whole, _ = value.Parse(string(text))
-	}
+	whole, _ := value.Parse(string(message.Append(nil, ms)))
 	members = append(members, value.M("messages", whole), value.M("model", final.At("model")))
 	if !finish.IsNull() {
 		members = append(members, value.M("finish_reason", finish))

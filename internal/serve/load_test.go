@@ -98,9 +98,7 @@ func TestAnAnswerOf50MB(t *testing.T) {
 	}
 	const size = 50 << 20
 	for _, path := range []string{chatPath, messagesPath, "/v1/call"} {
-		result := answered(strings.Repeat("x", size))
-		r := model(1, asked(said("user", "hello")), result)
-		result = ""
+		r := model(1, asked(said("user", "hello")), answered(strings.Repeat("x", size)))
 		s, err := replay.New(&tape.Tape{Records: []tape.Record{r}}, Options()...)
 		require.NoError(t, err)
 		server := httptest.NewServer(New(s))

@@ -110,11 +110,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, rt route) {
 	if q == nil {
 		return
 	}
-	seen := s.tries.enter(r, body)
+	seen, before := s.tries.enter(r, body)
 	// An answer that its client gave up is kept for the next try, so it is made all
 	// the same.
 	ctx := context.WithoutCancel(r.Context())
-	out := *seen.do(func() *outcome {
+	out := *seen.do(before, func() *outcome {
 		return s.models.ask(ctx, rt.protocol, q, func(call int) string { return callURL(r, call) })
 	}, func() bool { return s.models.left(q) })
 	if out.recorded && !s.models.left(q) {
@@ -142,7 +142,7 @@ func (s *Server) countTokens(w http.ResponseWriter, r *http.Request, rt route) {
 	if _, gemini := rt.protocol.(llm.Gemini); gemini {
 		body = value.Obj(value.M("totalTokens", value.Int(n)))
 	}
-	writeBody(w, http.StatusOK, body)
+	_ = writeBody(w, http.StatusOK, body)
 }
 
 func (s *Server) listModels(w http.ResponseWriter, _ *http.Request, rt route) {
@@ -153,12 +153,12 @@ func (s *Server) listModels(w http.ResponseWriter, _ *http.Request, rt route) {
 	}
 	switch rt.protocol.(type) {
 	case llm.Gemini:
-		writeBody(w, http.StatusOK, value.Obj(value.M("models", value.List(list...))))
+		_ = writeBody(w, http.StatusOK, value.Obj(value.M("models", value.List(list...))))
 	case llm.Anthropic:
-		writeBody(w, http.StatusOK, value.Obj(value.M("data", value.List(list...)), value.M("has_more", value.Boolean(false)),
+		_ = writeBody(w, http.StatusOK, value.Obj(value.M("data", value.List(list...)), value.M("has_more", value.Boolean(false)),
 			value.M("first_id", value.Value{}), value.M("last_id", value.Value{})))
 	default:
-		writeBody(w, http.StatusOK, value.Obj(value.M("object", value.Str("list")), value.M("data", value.List(list...))))
+		_ = writeBody(w, http.StatusOK, value.Obj(value.M("object", value.Str("list")), value.M("data", value.List(list...))))
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *Server) oneModel(w http.ResponseWriter, _ *http.Request, rt route) {
 	s.models.open()
 	for _, name := range s.models.names {
 		if name == rt.model {
-			writeBody(w, http.StatusOK, modelValue(rt.protocol, name))
+			_ = writeBody(w, http.StatusOK, modelValue(rt.protocol, name))
 			return
 		}
 	}

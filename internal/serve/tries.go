@@ -32,8 +32,6 @@ type try struct {
 	sum   [sha256.Size]byte
 	// keyed and retry are set where the client says that it may be another try.
 	keyed, retry bool
-	// before is the last request with the same words, nil if there was none.
-	before *try
 
 	// done is closed once there is an answer.
 	done chan struct{}
@@ -47,41 +45,40 @@ func newTries() *tries {
 	return &tries{byBody: map[[sha256.Size]byte]*list.Element{}, order: list.New()}
 }
 
-// enter notes a request.
-func (t *tries) enter(r *http.Request, body []byte) *try {
+// enter notes a request, and finds the last one with the same words, nil if there was
+// none.
+func (t *tries) enter(r *http.Request, body []byte) (x, before *try) {
 	hash := sha256.New()
 	for _, text := range [...]string{r.URL.Path, "?", r.URL.RawQuery, "\n", r.Header.Get("Idempotency-Key"), "\n"} {
 		_, _ = hash.Write([]byte(text))
 	}
 	_, _ = hash.Write(body)
 	n, _ := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count"))
-	x := &try{tries: t, keyed: r.Header.Get("Idempotency-Key") != "", retry: n > 0, done: make(chan struct{})}
+	x = &try{tries: t, keyed: r.Header.Get("Idempotency-Key") != "", retry: n > 0, done: make(chan struct{})}
 	hash.Sum(x.sum[:0])
 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known, ok := t.byBody[x.sum]; ok {
-		x.before = known.Value.(*try)
+		before = known.Value.(*try)
 		t.order.Remove(known)
-		// What came before that is no longer of interest.
-		x.before.before = nil
 	}
 	t.byBody[x.sum] = t.order.PushBack(x)
 	if t.order.Len() > maxRepeats {
 		oldest := t.order.Remove(t.order.Front()).(*try)
 		delete(t.byBody, oldest.sum)
 	}
-	return x
+	return x, before
 }
 
 // do gives the answer of the request before where this is another try of it, else
 // it asks for one. left says whether the tape has another. Nobody's leaving ends
 // it, as the answer may be for the next try.
-func (x *try) do(ask func() *outcome, left func() bool) *outcome {
+func (x *try) do(before *try, ask func() *outcome, left func() bool) *outcome {
 	defer close(x.done)
-	if x.before != nil && (x.retry || x.keyed || x.tries.isBroken(x.before)) {
-		<-x.before.done
-		if out := x.before.out; !x.retry || !out.recorded || !left() {
+	if before != nil && (x.retry || x.keyed || x.tries.isBroken(before)) {
+		<-before.done
+		if out := before.out; !x.retry || !out.recorded || !left() {
 			x.out = out
 			return out
 		}

@@ -38,7 +38,7 @@ type Usage struct {
 	Input, Output, CacheRead, CacheWrite, Reasoning *int64
 }
 
-// ErrNoAnswer: a record holds nothing that is the answer of a model.
+// ErrNoAnswer says that a record holds nothing that is the answer of a model.
 var ErrNoAnswer = errors.New("the record holds no answer of a model")
 
 // ReadAnswer reads the result of a record, or what an override put in its place,

@@ -239,7 +239,7 @@ func (c OpenAIChat) Stream(q *Request, a *Answer, emit Emit) error {
 	a.note("rebuilt: borders of chunks")
 	head := c.head(q, a, "chat.completion.chunk")
 	chunk := func(choices []value.Value, usage value.Value) error {
-		members := append(head[:len(head):len(head)], value.M("system_fingerprint", value.Value{}), value.M("choices", value.List(choices...)))
+		members := join(head, value.M("system_fingerprint", value.Value{}), value.M("choices", value.List(choices...)))
 		if q.Usage {
 			members = append(members, value.M("usage", usage))
 		}
