@@ -140,24 +140,25 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	if !slices.Contains(tape.Kinds, c.kind) {
 		return Answer{}, fmt.Errorf("replay: %s: unknown kind %q, want one of %q", c.tool, c.kind, tape.Kinds)
 	}
-	args, err := s.cfg.formed(c.kind, c.args)
-	if err != nil {
-		return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
+	key, spelled := s.deck.spelled(&c)
+	if c.key = key; !spelled {
+		if err := s.prepare(&c); err != nil {
+			return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
+		}
 	}
-	redacted, hits := s.policy.JSON(args)
-	c.args, c.redacted = redacted, len(hits) > 0
-	key, err := tape.Key(c.tool, redacted)
-	if err != nil {
-		return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
-	}
-	c.key = key
-
 	i, verdict, err := s.judge(&c, &request)
 	switch {
 	case err != nil:
 		return Answer{}, err
 	case verdict == nil && i >= 0:
 		return s.serve(ctx, &c, i)
+	case spelled:
+		// What is recorded is redacted here, whoever redacted the tape.
+		if err := s.prepare(&c); err != nil {
+			return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
+		}
+	}
+	switch {
 	case c.derived != nil:
 		s.keep(&c, c.derived)
 		return *c.derived, nil
@@ -166,7 +167,19 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	case !request.runs():
 		return Answer{}, fmt.Errorf("replay: %s: nothing to run live", c.tool)
 	}
-	return s.live(ctx, &c, &request, hits)
+	return s.live(ctx, &c, &request, c.hits)
+}
+
+// prepare puts the arguments of a call in the form in which they are compared, and
+// makes its key.
+func (s *Session) prepare(c *call) error {
+	args, err := s.cfg.formed(c.kind, c.args)
+	if err != nil {
+		return err
+	}
+	c.args, c.hits = s.policy.JSON(args)
+	c.key, err = tape.Key(c.tool, c.args)
+	return err
 }
 
 func (r *Request) runs() bool { return r.Live != nil || r.Run != nil }
@@ -267,7 +280,7 @@ func (s *Session) hit(c *call, st *step) {
 	defer s.mu.Unlock()
 	s.stats.TapeHits++
 	s.frozen.answered(st.record)
-	if c.redacted {
+	if len(c.hits) > 0 {
 		s.redactedMatched++
 	}
 	s.servedBy(c, st)

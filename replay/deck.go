@@ -17,6 +17,8 @@ type deck struct {
 	steps  []step
 	byKey  map[callKey]*queue
 	byTool map[toolKey]*queue
+	// spellings finds what is spelled as on the tape; it does not change.
+	spellings spellings
 	// tools lists the keys of byTool in the order in which they appear.
 	tools []toolKey
 	// effects says of which tools the tape knows whether they have side effects.
@@ -59,7 +61,9 @@ type step struct {
 	argsGap, resultGap *tape.Gap
 	redacted           bool
 	expires            time.Time
-	consumed           bool
+	// asSpelled: a call in the very words of the record has its key.
+	asSpelled bool
+	consumed  bool
 }
 
 // queue lists steps in recorded order; head is the first that may be
@@ -76,6 +80,7 @@ func load(t *tape.Tape, policy *redact.Policy, c *config) (*deck, error) {
 		byKey:       make(map[callKey]*queue, len(t.Records)),
 		byTool:      map[toolKey]*queue{},
 		effects:     map[string]bool{},
+		spellings:   make(spellings, len(t.Records)),
 		latestBegin: math.MinInt64,
 		ran:         map[callKey]ranLive{},
 	}
@@ -133,6 +138,9 @@ func (d *deck) add(st step) {
 		d.tools = append(d.tools, at)
 	}
 	push(d.byTool, at, i)
+	if st.asSpelled && st.argsGap == nil {
+		d.spellings.note(&st, i)
+	}
 }
 
 func push[K comparable](m map[K]*queue, at K, i int) {
@@ -158,12 +166,15 @@ func (st *step) setKey(r *tape.Record, policy *redact.Policy, trusted bool, c *c
 		args, _ = policy.JSON(args)
 	} else {
 		switch {
-		case trusted && r.Key != "":
-			return nil
 		case argsBody(r) != nil && r.Key != "":
 			return nil
+		case trusted && r.Key != "":
+			st.asSpelled = true
+			return nil
 		case !trusted:
-			args, _ = policy.JSON(args)
+			var hits []redact.Hit
+			args, hits = policy.JSON(args)
+			st.asSpelled = len(hits) == 0
 		}
 	}
 	key, err := tape.Key(r.Tool, args)

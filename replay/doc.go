@@ -17,7 +17,9 @@
 // by its position. Identical calls get their recorded answers in recorded order.
 // The verdict of a call is one of
 //
-//   - hit: the answer is on the tape; a recorded failure is an answer too;
+//   - hit: the answer is on the tape, by its key or by a rule of the policy
+//     ([WithRules]), which the answer then names; a recorded failure is an answer
+//     too;
 //   - exhausted: it was on the tape, but every answer has been given;
 //   - drift: a record of the same tool has not been asked for, with other
 //     arguments; the error names both, and each place where they differ;
@@ -37,8 +39,10 @@
 //
 // # Cost
 //
-// A hit costs one redaction and one key of its arguments and two map look-ups,
-// whatever the length of the tape. A session holds its tape, some 200 bytes
-// a record beside it, and a bounded number of events of bounded length: ten
+// A hit costs a hash of its arguments and two map look-ups where they are spelled
+// as on the tape, else one redaction and one key of them, whatever the length of the
+// tape. Rules cost nothing where keys match; where one does not, masking the
+// arguments, after masking those of the tool's records once. A session holds its
+// tape, some 200 bytes a record beside it, and a bounded number of events of bounded length: ten
 // million calls take no more memory than ten.
 package replay

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
@@ -32,8 +33,8 @@ type call struct {
 	same     *queue
 	// fit is how rules take it for the record that answers, nil without them.
 	fit *rules.Fit
-	// redacted: a value in the arguments was.
-	redacted bool
+	// hits are what was redacted in the arguments.
+	hits []redact.Hit
 	// placeholder: the answer, held by reference, has a placeholder in it.
 	placeholder bool
 }

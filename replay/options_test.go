@@ -127,13 +127,16 @@ func TestOnlySomeKinds(t *testing.T) {
 	assert.Equal(t, 1, s.Stats().TapeMisses)
 }
 
-// TestAKeyThatIsNotItsRecords: a tape with a policy is believed in its keys.
+// TestAKeyThatIsNotItsRecords: a tape with a policy is believed in its keys, and
+// in its words.
 func TestAKeyThatIsNotItsRecords(t *testing.T) {
 	policy := start(t, nil, WithMode(ModeRecord)).Tape().Manifest.Redaction
 	deck := parse(t, `{"tool":"t","key":"t:000000000000","args":1}`)
 	deck.Manifest = &tape.Manifest{Tape: "1", Redaction: policy}
-	_, err := start(t, deck).Call(ctx, "t", 1, nil)
+	_, err := start(t, deck).Call(ctx, "t", raw(" 1"), nil)
 	require.ErrorContains(t, err, "the record's key is not theirs")
+	_, err = start(t, deck).Call(ctx, "t", 1, nil)
+	require.NoError(t, err)
 	deck.Manifest.Redaction = nil
 	_, err = start(t, deck).Call(ctx, "t", 1, nil)
 	require.NoError(t, err)
