@@ -196,6 +196,9 @@ type UncleanError struct {
 	// Unserved counts calls that a model asked for and that were not answered
 	// from the tape, other than those allowed.
 	Unserved int
+	// Elsewhere counts refused requests to places that the tape knows nothing of,
+	// where they count.
+	Elsewhere int
 }
 
 func (e *UncleanError) Error() string {
@@ -213,6 +216,7 @@ func (e *UncleanError) Error() string {
 	add(e.Stats.Unconsumed, "unconsumed")
 	add(e.Stats.Refused, "refused to run live")
 	add(e.Unserved, "not answered from the tape")
+	add(e.Elsewhere, "refused elsewhere")
 	if e.Quit {
 		parts = append(parts, "quit at a break")
 	}

@@ -29,6 +29,8 @@ type config struct {
 	// set is the rules made ready, nil if there are none.
 	set          *rules.Set
 	failRedacted bool
+	// failElsewhere makes requests to other places unclean.
+	failElsewhere bool
 	// unserved are the tools that may be run by somebody else.
 	unserved     []string
 	experiment   Experiment

@@ -36,6 +36,10 @@ type Report struct {
 	// Unserved are calls that a model asked for and that were not answered from
 	// the tape, the first 100; LiveToolCalls counts all.
 	Unserved []Unserved `json:"unserved,omitempty"`
+	// Elsewhere are refused requests to places that the tape knows nothing of, at
+	// most 100 places; ElsewhereCount counts all requests.
+	Elsewhere      []Elsewhere `json:"elsewhere,omitempty"`
+	ElsewhereCount int         `json:"elsewhere_count,omitempty"`
 	// Overridden are the answers that were replaced or spoilt, the first 100;
 	// OverriddenCount counts all.
 	Overridden      []Overridden `json:"overridden,omitempty"`
@@ -47,6 +51,8 @@ type Report struct {
 	// RedactedMatched counts hits in whose arguments a value was redacted: any other
 	// value of its type would have been a hit too.
 	RedactedMatched int `json:"redacted_matched,omitempty"`
+	// Warnings are about the session as a whole.
+	Warnings []string `json:"warnings,omitempty"`
 	// Claims are what the report takes for granted, the first 100.
 	Claims []Claim `json:"claims,omitempty"`
 	// CannotSee is what the tape does not record and the replay says nothing about.
@@ -173,11 +179,14 @@ func (s *Session) Report() *Report {
 		EventsLeftOut:   s.log.leftOut,
 		Unconsumed:      s.unconsumedLocked(),
 		Unserved:        slices.Clone(s.wanted.list),
+		Elsewhere:       s.elsewhereLocked(),
+		ElsewhereCount:  s.elsewhere.count,
 		Overridden:      append([]Overridden(nil), s.overridden...),
 		OverriddenCount: s.overriddenCount,
 		IdleOverrides:   s.cfg.overrides.idle(),
 		Claims:          s.claimsLocked(),
 		RuleHits:        s.ruleHitsLocked(),
+		Warnings:        s.warnings,
 		RedactedMatched: s.redactedMatched,
 		CannotSee:       CannotSee(s.tape),
 	}
@@ -211,7 +220,7 @@ func (s *Session) experiment() Experiment {
 
 func (s *Session) cleanLocked() bool {
 	stats := s.statsLocked()
-	if s.breaks.quit || stats.Refused > 0 || s.wanted.bad > 0 && s.cfg.mode == ModeStrict {
+	if s.breaks.quit || stats.Refused > 0 || s.wanted.bad > 0 && s.cfg.mode == ModeStrict || s.badElsewhere() > 0 {
 		return false
 	}
 	switch s.cfg.mode {
@@ -275,6 +284,9 @@ func (r *Report) Text() string {
 			fmt.Fprintf(&b, "  note: %s: %d\n", warning.text, warning.n)
 		}
 	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "  warning: %s\n", w)
+	}
 	for _, h := range r.RuleHits {
 		fmt.Fprintf(&b, "  hits by rule %s: %d\n", h.Rule, h.Hits)
 	}
@@ -295,6 +307,9 @@ func (r *Report) Text() string {
 	}
 	for _, u := range r.Unserved {
 		fmt.Fprintf(&b, "  %s\n", u)
+	}
+	for _, e := range r.Elsewhere {
+		fmt.Fprintf(&b, "  refused elsewhere: %s\n", e)
 	}
 	for _, u := range r.Unconsumed {
 		fmt.Fprintf(&b, "  not asked for: step %d, %s\n", u.Seq, u.Key)

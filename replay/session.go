@@ -31,10 +31,12 @@ type Session struct {
 	loose           *loose
 	claims          claims
 	ids             rules.IDs
+	warnings        []string
 	ruleHits        map[string]int
 	frozen          *frozen
 	breaks          breaks
 	wanted          wanted
+	elsewhere       elsewhere
 	// redactedMatched counts hits whose arguments had a value redacted.
 	redactedMatched int
 	closed          bool
@@ -97,16 +99,16 @@ func Open(path string, options ...Option) (*Session, error) {
 }
 
 func newSession(t *tape.Tape, c *config, file *tapeFile) (*Session, error) {
-	s := &Session{cfg: c, tape: t, policy: redact.Default(), stats: Stats{Mode: c.mode}, ruleHits: map[string]int{}}
-	if t.Manifest != nil && t.Manifest.Redaction != nil {
-		policy, err := redact.FromManifest(t.Manifest.Redaction, redact.WithKey(c.surrogateKey))
-		if err != nil {
-			return nil, fmt.Errorf("redaction policy of the tape: %w", err)
-		}
-		s.policy = policy
+	s := &Session{cfg: c, tape: t, stats: Stats{Mode: c.mode}, ruleHits: map[string]int{}}
+	policy, by, warning, err := redactionOf(t, c.surrogateKey)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if s.deck, err = load(t, s.policy, c); err != nil {
+	s.policy = policy
+	if warning != "" {
+		s.warnings = append(s.warnings, warning)
+	}
+	if s.deck, err = load(t, s.policy, by, c); err != nil {
 		return nil, err
 	}
 	if err := c.checkLive(s.deck); err != nil {
@@ -178,6 +180,7 @@ func (s *Session) Close() error {
 	if !s.cleanLocked() {
 		s.closeErr = &UncleanError{
 			Stats: s.statsLocked(), Unconsumed: s.unconsumedLocked(), Divergences: s.diverged, Quit: s.breaks.quit, Unserved: s.wanted.bad,
+			Elsewhere: s.badElsewhere(),
 		}
 		if err != nil {
 			s.closeErr = errors.Join(s.closeErr, err)
