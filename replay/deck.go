@@ -73,8 +73,10 @@ type queue struct {
 	head  int
 }
 
-// load makes a deck of a tape.
-func load(t *tape.Tape, policy *redact.Policy, c *config) (*deck, error) {
+// load makes a deck of a tape. A trusted tape was redacted by the policy; another
+// may come from a recorder that redacts nothing: what it recorded is redacted here
+// as live arguments are, or calls with a secret in them would never match.
+func load(t *tape.Tape, policy *redact.Policy, trusted bool, c *config) (*deck, error) {
 	d := &deck{
 		steps:       make([]step, 0, len(t.Records)),
 		byKey:       make(map[callKey]*queue, len(t.Records)),
@@ -84,10 +86,6 @@ func load(t *tape.Tape, policy *redact.Policy, c *config) (*deck, error) {
 		latestBegin: math.MinInt64,
 		ran:         map[callKey]ranLive{},
 	}
-	// A tape that carries its policy was redacted by it. Another may come from a
-	// recorder that redacts nothing: what it recorded is redacted here as live
-	// arguments are, or calls with a secret in them would never match.
-	trusted := t.Manifest != nil && t.Manifest.Redaction != nil
 	gaps := gapsBySeq(t.Manifest)
 	timed := allTimed(t.Records)
 	for i := range t.Records {
