@@ -54,21 +54,21 @@ func (m *metadataService) serve(w http.ResponseWriter, r *http.Request) {
 	case m.deny:
 		w.WriteHeader(http.StatusForbidden)
 	case r.URL.Path == "/" && r.FormValue("Action") == "AssumeRoleWithWebIdentity":
-		fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>`+
+		_, _ = fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>`+
 			`<AccessKeyId>key of %s with %s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>session</SessionToken><Expiration>%s</Expiration>`+
 			`</Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, r.FormValue("RoleArn"), r.FormValue("WebIdentityToken"), until)
 	case r.URL.Path == "/latest/api/token" && r.Method == http.MethodPut:
-		fmt.Fprint(w, "imds-token")
+		_, _ = fmt.Fprint(w, "imds-token")
 	case strings.HasPrefix(r.URL.Path, "/latest/") && r.Header.Get("X-Aws-Ec2-Metadata-Token") != "imds-token":
 		w.WriteHeader(http.StatusUnauthorized)
 	case r.URL.Path == "/latest/meta-data/iam/security-credentials/":
-		fmt.Fprint(w, "machine")
+		_, _ = fmt.Fprint(w, "machine")
 	case r.URL.Path == "/latest/meta-data/iam/security-credentials/machine":
-		fmt.Fprintf(w, answer, "machine", until)
+		_, _ = fmt.Fprintf(w, answer, "machine", until)
 	case r.URL.Path == "/container":
-		fmt.Fprintf(w, answer, "container", until)
+		_, _ = fmt.Fprintf(w, answer, "container", until)
 	case r.URL.Path == "/pod" && r.Header.Get("Authorization") == "pod-token":
-		fmt.Fprintf(w, answer, "pod", until)
+		_, _ = fmt.Fprintf(w, answer, "pod", until)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}

@@ -104,6 +104,20 @@ func TestADamagedFragmentKeepsAllBodiesOfItsTime(t *testing.T) {
 	assert.Len(t, w.below("blobs/"), 1)
 }
 
+func TestWhatHasTheNameOfNoFragmentIsToldAndGoesWithItsClass(t *testing.T) {
+	w := newWorld(t)
+	w.stand()
+	require.NoError(t, w.backend.Put(t.Context(), "tapes/failures/"+id(1)+"/part.otlp.gz", []byte("of another kind")))
+	w.run(2, tape.OutcomeFailed, body("named"))
+	w.wait(7*day + w.config.Grace)
+	_, findings, _ := w.plan()
+	require.NotEmpty(t, findings)
+	assert.Contains(t, findings[0].Text, "part.otlp.gz cannot be read")
+	w.wait(30 * day)
+	w.sweep()
+	assert.Empty(t, w.below("tapes/failures/"+id(1)+"/"))
+}
+
 func TestSeveralSweepersAtATime(t *testing.T) {
 	w := newWorld(t)
 	w.stand()

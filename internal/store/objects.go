@@ -37,7 +37,8 @@ func (s *Store) Classes(ctx context.Context) (tapes, blobs []string, err error) 
 	return tapes, blobs, nil
 }
 
-// Fragments yields the fragments of a class, those of one run together.
+// Fragments yields what a class has in the places of fragments, that of one run
+// together; what has the name of none cannot be read and goes with its run.
 func (s *Store) Fragments(ctx context.Context, class string) iter.Seq2[StoredFragment, error] {
 	return func(yield func(StoredFragment, error) bool) {
 		for object, err := range s.backend.List(ctx, tapesFolder+class+"/") {
@@ -46,7 +47,7 @@ func (s *Store) Fragments(ctx context.Context, class string) iter.Seq2[StoredFra
 				return
 			}
 			parts := strings.Split(object.Name, "/")
-			if len(parts) != 4 || !strings.HasSuffix(object.Name, fragmentSuffix) {
+			if len(parts) != 4 || CheckName(object.Name) != nil {
 				continue
 			}
 			if !yield(StoredFragment{object, class, parts[2]}, nil) {

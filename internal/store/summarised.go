@@ -169,7 +169,7 @@ func (l *listings) folders(x *index, hours []time.Time) []string {
 	for _, hour := range hours {
 		folder := partitionFolder(hour)
 		if !l.direct(x) {
-			folder = folder[:strings.Index(folder, hourFolder)]
+			folder, _, _ = strings.Cut(folder, hourFolder)
 		}
 		folders = append(folders, folder)
 	}
