@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
@@ -123,6 +124,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, rt route) {
 	if out.answer != nil {
 		// Writing it notes what it loses.
 		answer := *out.answer
+		answer.Notes = slices.Clone(answer.Notes)
 		out.answer = &answer
 	}
 	seen.written(s.writeModel(w, r, q, &out))
