@@ -49,7 +49,7 @@ func (s *Session) live(ctx context.Context, c *call, request *Request, hits []re
 		r.MS = float64(s.cfg.now().Sub(start)) / float64(time.Millisecond)
 		s.fill(r, &answer)
 		s.recorder.end(slot)
-		s.audit(ctx, r, answer.LiveErr)
+		s.audit(ctx, r, len(c.substituted), answer.LiveErr)
 	}()
 	value, liveErr := request.run(ctx, c)
 	answer.LiveErr = liveErr
@@ -150,7 +150,7 @@ func redactedPaths(root string, hits []redact.Hit) (paths []string) {
 }
 
 // audit logs a call that a replay ran live; recording is no replay.
-func (s *Session) audit(ctx context.Context, r *tape.Record, err error) {
+func (s *Session) audit(ctx context.Context, r *tape.Record, substituted int, err error) {
 	if s.cfg.mode == ModeRecord {
 		return
 	}
@@ -160,7 +160,7 @@ func (s *Session) audit(ctx context.Context, r *tape.Record, err error) {
 	}
 	s.cfg.audit.LogAttrs(ctx, slog.LevelInfo, "replay ran a call live",
 		slog.String("tool", r.Tool), slog.String("key", r.Key), slog.String("side_effect", effect),
-		slog.Float64("ms", r.MS), slog.Bool("failed", err != nil))
+		slog.Float64("ms", r.MS), slog.Bool("failed", err != nil), slog.Int("substituted", substituted))
 }
 
 // recorder appends records in the order in which their calls began, as the

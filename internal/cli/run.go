@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 
 func (a *app) runCmd() *cobra.Command {
 	var flags sessionFlags
+	var world worldFlags
 	cmd := &cobra.Command{
 		Use: "run FILE [flags] -- CMD...",
 		// The flags stand before the command, which cobra would not say.
@@ -35,39 +35,39 @@ signal's number for one that was killed.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			return a.run(cmd.Context(), argv[0], argv[1:], &flags)
+			return a.run(cmd.Context(), argv[0], argv[1:], &flags, &world)
 		},
 	}
 	flags.add(cmd)
 	flags.addHooks(cmd)
+	world.add(cmd)
 	return cmd
 }
 
-func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags) error {
-	session, err := a.open(file, flags)
-	if err != nil {
-		return err
-	}
+func (a *app) run(ctx context.Context, file string, argv []string, flags *sessionFlags, world *worldFlags) error {
 	options, err := flags.serving()
 	if err != nil {
 		return err
 	}
-	env, stop, err := a.serving(ctx, session, options...)
+	env, remove, err := a.hookTools(flags)
 	if err != nil {
 		return err
 	}
-	hooks, remove, err := a.hookTools(flags)
-	if err != nil {
-		return errors.Join(err, stop())
-	}
 	defer remove()
-	env = append(env, hooks...)
-	code, runErr := a.runChild(argv, env)
-	if err := stop(); err != nil {
-		a.note("%s", err)
+	if world.fork != 0 {
+		return a.fork(ctx, file, argv, flags, world, env, options)
 	}
-	if runErr != nil {
-		return runErr
+	more, err := a.worldOptions(world, 1)
+	if err != nil {
+		return err
+	}
+	session, err := a.open(file, flags, more...)
+	if err != nil {
+		return err
+	}
+	code, err := a.trial(ctx, session, argv, env, options)
+	if err != nil {
+		return err
 	}
 	if err := a.finish(session, flags); err != nil || code == exitOK {
 		return err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tapedeck/tapedeck/internal/serve/llm"
 	"github.com/tapedeck/tapedeck/replay"
@@ -123,6 +124,8 @@ func (a *response) write(w http.ResponseWriter) {
 	if a.status >= http.StatusBadRequest {
 		header.Set("X-Should-Retry", "false")
 	}
+	// An answer may have been held at a break for longer than a connection may take.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	w.WriteHeader(a.status)
 	for _, part := range a.parts {
 		if _, err := w.Write(part); err != nil {
@@ -164,6 +167,9 @@ func (s *Server) verdict(err error) *response {
 	if !ok {
 		if errors.Is(err, replay.ErrClosed) {
 			return failure(http.StatusGone, "closed", "the replay is over")
+		}
+		if errors.Is(err, replay.ErrQuit) {
+			return failure(http.StatusGone, "quit", "the replay was quit at a break")
 		}
 		return failure(http.StatusBadRequest, "bad_request", err.Error())
 	}
