@@ -76,7 +76,9 @@ func TestSchemasOfThenAndNow(t *testing.T) {
 // What is left of arguments may not be enough to blame them.
 func TestWhatIsNotThereIsNotBlamed(t *testing.T) {
 	for name, change := range map[string]func(*tape.Record){
-		"redacted":        func(r *tape.Record) { r.Args, r.Redacted = []byte(`{"amount":"[REDACTED:card]"}`), []string{"args.amount"} },
+		"redacted": func(r *tape.Record) {
+			r.Args, r.Redacted = []byte(`{"amount":"[REDACTED:card]"}`), []string{"args.amount"}
+		},
 		"never captured":  func(r *tape.Record) { r.Args, r.Fidelity = nil, tape.FidelityAbsent },
 		"cut":             func(r *tape.Record) { r.Args, r.Fidelity = []byte(`"{\"amo"`), tape.FidelityTruncated },
 		"by reference":    func(r *tape.Record) { r.Args, r.Bodies = nil, []tape.Body{{SHA256: "00", Of: "args"}} },
