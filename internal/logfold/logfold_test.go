@@ -116,6 +116,22 @@ func TestEachRecordComesBackOnce(t *testing.T) {
 	assert.JSONEq(t, want, logsJSON(t, logs))
 }
 
+// TestRecordsWithoutTimeAreToldApart: two evaluations of one span came one by one,
+// each twice, and nothing but what they say tells them apart.
+func TestRecordsWithoutTimeAreToldApart(t *testing.T) {
+	td := ptrace.NewTraces()
+	for _, name := range []string{"faithfulness", "toxicity", "faithfulness", "toxicity"} {
+		ld := plog.NewLogs()
+		r := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		r.SetTraceID(pcommon.TraceID{1})
+		r.SetSpanID(pcommon.SpanID{2})
+		r.Attributes().PutStr("gen_ai.evaluation.name", name)
+		assert.Zero(t, Fold(td, ld))
+	}
+	_, logs := Unfold(td)
+	assert.Equal(t, 2, logs.LogRecordCount())
+}
+
 func TestATraceWithoutRecordsIsItself(t *testing.T) {
 	td := ptrace.NewTraces()
 	td.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().Events().AppendEmpty().SetName("e")

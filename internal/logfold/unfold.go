@@ -73,6 +73,8 @@ func takeRecords(list []record, s ptrace.Span) []record {
 		e.CopyTo(r.event)
 		if isTrue(s.Attributes(), Anchor) {
 			r.span = spanNamed(e.Attributes())
+			// Delivered again, the record may hang on its own span.
+			r.event.Attributes().Remove(Span)
 		}
 		r.group, r.index = number(e.Attributes(), Group), number(e.Attributes(), Index)
 		list = append(list, r)
@@ -113,9 +115,7 @@ func build(ld plog.Logs, records []record) {
 			cmp.Compare(a.index, b.index),
 		)
 	})
-	records = slices.CompactFunc(records, func(a, b record) bool {
-		return a.group == b.group && a.index == b.index && a.trace == b.trace
-	})
+	records = once(records)
 	for len(records) > 0 {
 		n := 1
 		for n < len(records) && records[n].group == records[0].group {
@@ -128,6 +128,26 @@ func build(ld plog.Logs, records []record) {
 		}
 		records = records[n:]
 	}
+}
+
+// once drops what was delivered again, from sorted records. Equal places are not
+// enough: records without any time would all be one.
+func once(records []record) []record {
+	kept := records[:0]
+	for _, r := range records {
+		again := false
+		for i := len(kept) - 1; i >= 0 && !again && kept[i].group == r.group && kept[i].index == r.index; i-- {
+			again = kept[i].same(r)
+		}
+		if !again {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+func (r record) same(o record) bool {
+	return r.trace == o.trace && r.span == o.span && r.event.Name() == o.event.Name() && r.event.Attributes().Equal(o.event.Attributes())
 }
 
 // into writes one record. What belongs to the group stands on one of its records.
