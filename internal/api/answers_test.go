@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ const again = "6102030405060708090a0b0c0d0e0f10"
 // caching is a fixture whose API keeps answers, with a run that may be kept.
 type caching struct {
 	*fixture
-	reads int
+	reads atomic.Int64
 }
 
 func newCaching(t *testing.T, maxBytes int) *caching {
@@ -34,7 +35,7 @@ func newCaching(t *testing.T, maxBytes int) *caching {
 	c.putRun("first")
 	c.backend.Fail = func(op, _ string) error {
 		if op == "get" {
-			c.reads++
+			c.reads.Add(1)
 		}
 		return nil
 	}
@@ -59,10 +60,10 @@ func (c *caching) putRun(tool string) {
 // pull gives the answer and how many objects were read for it.
 func (c *caching) pull(id, query string) (w *httptest.ResponseRecorder, reads int) {
 	c.t.Helper()
-	c.reads = 0
+	c.reads.Store(0)
 	w = c.get("/v1/tapes/" + id + query)
 	require.Equal(c.t, http.StatusOK, w.Code)
-	return w, c.reads
+	return w, int(c.reads.Load())
 }
 
 func TestATapeThatIsAskedForAgainIsNotMadeAgain(t *testing.T) {
