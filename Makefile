@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e lint bench bench-baseline bench-compare fuzz fidelity generate check-generate check-docs check-tidy clean
+.PHONY: help build demo test test-gates test-clients e2e lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ bench-baseline: ## Write the baseline anew: on a quiet machine
 
 bench-compare: bin/otelcol-tape $(TOOLS)/ocb ## Measure Tapedeck beside the usual chain (COMPARE=-short for less)
 	$(GO) run ./test/bench/compare -bin bin -ocb $(TOOLS)/ocb $(COMPARE)
+
+bench-vcr: ## Measure a hit beside one of go-vcr, on the same calls (VCR='-rounds 30' for more care)
+	cd test/bench/vcr && $(GO) run . $(VCR)
 
 fidelity: ## Compare all recordings with what happened and write docs/fidelity.md
 	$(GO) run ./internal/tools/fidelity
