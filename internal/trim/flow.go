@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -149,8 +151,9 @@ func shown(v string) string {
 func eachValue(v any, nest int, use func(string)) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, inner := range v {
-			eachValue(inner, nest, use)
+		// In order, so that the same tape gives the same reasons.
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			eachValue(v[name], nest, use)
 		}
 	case []any:
 		for _, inner := range v {
