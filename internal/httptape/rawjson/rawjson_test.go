@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,12 +44,12 @@ func FuzzAgainstTheStandardLibrary(f *testing.F) {
 		members := map[string]string{}
 		plain := true
 		Members(json.RawMessage(text), func(name string, value json.RawMessage) {
-			plain = plain && !strings.ContainsAny(name, `\`) && strings.ToValidUTF8(name, "") == name
+			plain = plain && !strings.ContainsAny(name, `\`)
 			members[name] = string(value)
 		})
 		var out bytes.Buffer
 		require.NoError(t, WriteString(&out, json.RawMessage(text)))
-		if !json.Valid([]byte(text)) {
+		if !json.Valid([]byte(text)) || !utf8.ValidString(text) {
 			return
 		}
 		var want map[string]json.RawMessage
@@ -63,7 +64,7 @@ func FuzzAgainstTheStandardLibrary(f *testing.F) {
 		if trimmed := strings.Trim(text, " \t\r\n"); strings.HasPrefix(trimmed, `"`) && json.Unmarshal([]byte(trimmed), &s) == nil {
 			out.Reset()
 			require.NoError(t, WriteString(&out, json.RawMessage(trimmed)))
-			assert.Equal(t, s, strings.ToValidUTF8(out.String(), "\ufffd"))
+			assert.Equal(t, s, out.String())
 		}
 	})
 }
