@@ -2,6 +2,7 @@ package rowfile
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -14,15 +15,22 @@ type Condition struct {
 	Values  []string
 }
 
+// maxMatched bounds the rows of a file as its footer counts them, which may be anybody's.
+const maxMatched = 1 << 24
+
 // Match says of each entry, by its position, whether all conditions hold. It reads the
 // columns of the conditions, and of a row group whose least and greatest values shut
 // all values out not even those.
 func (f *File) Match(conditions []Condition) (matches []bool, err error) {
 	defer explain(&err)
 	for g, group := range f.file.RowGroups() {
-		rows := make([]bool, 0, min(group.NumRows(), rowGroup))
-		for range group.NumRows() {
-			rows = append(rows, true)
+		n := group.NumRows()
+		if n < 0 || n > maxMatched-int64(len(matches)) {
+			return nil, fmt.Errorf("a row group of %d rows", n)
+		}
+		rows := make([]bool, n)
+		for i := range rows {
+			rows[i] = true
 		}
 		for _, c := range conditions {
 			if err := f.match(g, group, c, rows); err != nil {

@@ -321,6 +321,10 @@ func all(t testing.TB, data []byte) {
 		require.True(t, err == nil || errors.Is(err, rowfile.ErrFormat), "%v", err)
 		_, err = f.Filter()
 		require.True(t, err == nil || errors.Is(err, rowfile.ErrFormat), "%v", err)
+		_, err = f.Match([]rowfile.Condition{{Columns: []string{"class", "failure_class"}, Values: []string{"failures"}}})
+		require.True(t, err == nil || errors.Is(err, rowfile.ErrFormat), "%v", err)
+		_, _, err = f.Find(fmt.Sprintf("%032x", 1))
+		require.True(t, err == nil || errors.Is(err, rowfile.ErrFormat), "%v", err)
 		err = f.Rows(nil, func(int64, *rowfile.Entry) error { return nil })
 	}
 	require.True(t, err == nil || errors.Is(err, rowfile.ErrFormat), "%v", err)
@@ -339,7 +343,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(write(f, many(5)...))
 	f.Add(write(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 64<<10 {
+		if len(data) > 16<<10 {
 			return
 		}
 		all(t, data)
