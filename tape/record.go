@@ -38,6 +38,10 @@ const (
 	FidelityAbsent Fidelity = "absent"
 )
 
+// FirstChunkMember is a member that the record of a streamed model call may have
+// beside those of [Record]: how many milliseconds the first chunk took.
+const FirstChunkMember = "first_chunk_ms"
+
 // Record is one boundary crossing of a run: a tool call, a model call, a clock
 // read or a random draw. Seq, Tool, Key, Args, Result, MS, SideEffect and Clock
 // are the core that any simple recorder has; they are always written.

@@ -46,6 +46,7 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	if n.kind == KindModel {
 		rec.Kind = tape.KindModel
 		rec.Model = firstOf(c.Model, c.ResponseModel)
+		n.firstChunk(&rec)
 		q = c.request(r.history)
 		w.args, w.result = q.content(c.Request, !r.opts.Lean), c.response()
 		q.set(&rec, &w.args)

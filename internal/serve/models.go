@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,8 +88,11 @@ type outcome struct {
 	failure *llm.Failure
 	// seq is the record that answered, 0 for none.
 	seq int
-	// wait is how long the recorded call took.
-	wait time.Duration
+	// wait is how long the recorded call took, and first how long its first chunk
+	// did, as far as the tape tells.
+	wait, first time.Duration
+	// fault is what an override does to the answer.
+	fault replay.Fault
 	// recorded is set for a recorded failure, which an SDK may try again.
 	recorded bool
 	// last is set where asking again gives nothing new.
@@ -113,7 +117,8 @@ func (m *models) ask(ctx context.Context, p llm.Protocol, q *llm.Request, url fu
 	for _, left := range match.Left {
 		m.session.Claim(left, "not compared: the tape does not have it")
 	}
-	out.seq, out.wait = answer.Seq, time.Duration(answer.Record.MS*float64(time.Millisecond))
+	out.seq, out.fault = answer.Seq, answer.Fault
+	out.wait, out.first = timing(answer.Record)
 	if answer.Record.Model != "" && q.Model != "" && answer.Record.Model != q.Model {
 		m.session.Claim("model", fmt.Sprintf("not compared: asked for %s, recorded with %s", q.Model, answer.Record.Model))
 	}
@@ -125,12 +130,29 @@ func (m *models) ask(ctx context.Context, p llm.Protocol, q *llm.Request, url fu
 		out.recorded = true
 		return out
 	}
-	out.answer, err = llm.ReadAnswer(answer.Record, answer.Result, m.seed, q.Choices)
+	result := answer.Result
+	if out.fault != "" {
+		// It is the text of this API that is to be broken.
+		result = answer.Record.Result
+	}
+	out.answer, err = llm.ReadAnswer(answer.Record, result, m.seed, q.Choices)
 	if err != nil {
 		return m.refuse(out, m.session.TakeBack(answer, err.Error()), url)
 	}
 	m.session.Wanted(wantedCalls(out.answer)...)
 	return out
+}
+
+// timing is how long a recorded call took, and how long its first chunk did; that is
+// the whole time where the tape does not say.
+func timing(r *tape.Record) (all, first time.Duration) {
+	all = time.Duration(r.MS * float64(time.Millisecond))
+	for _, m := range r.Extra {
+		if ms, err := strconv.ParseFloat(string(m.Value), 64); m.Name == tape.FirstChunkMember && err == nil && ms >= 0 {
+			return all, min(all, time.Duration(ms*float64(time.Millisecond)))
+		}
+	}
+	return all, all
 }
 
 // find looks for the record that a request is, and makes the call that asks for

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/dialect/value"
 	"github.com/tapedeck/tapedeck/internal/serve/llm"
+	"github.com/tapedeck/tapedeck/replay"
 )
 
 // retryAfter is how long an SDK is told to wait before it tries a recorded failure
@@ -19,7 +21,11 @@ const retryAfter = 10 * time.Millisecond
 // writeModel writes what a request is answered with. The error says that the
 // client did not take it.
 func (s *Server) writeModel(w http.ResponseWriter, r *http.Request, q *llm.Request, out *outcome) error {
-	if err := s.pause(r.Context(), out.wait); err != nil {
+	wait := out.wait
+	if q.Stream && out.failure == nil {
+		wait = out.first
+	}
+	if err := s.pause(r.Context(), wait); err != nil {
 		return err
 	}
 	if out.seq > 0 {
@@ -33,6 +39,18 @@ func (s *Server) writeModel(w http.ResponseWriter, r *http.Request, q *llm.Reque
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("Request-Id", id)
 	defer s.models.noted(out.answer)
+	if out.fault != "" {
+		half := &halfWriter{header: w.Header()}
+		if err := s.writeAnswer(half, r, q, out); err != nil {
+			return err
+		}
+		return half.send(w, out.fault)
+	}
+	return s.writeAnswer(w, r, q, out)
+}
+
+// writeAnswer writes an answer that a model gave.
+func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, q *llm.Request, out *outcome) error {
 	if q.Stream {
 		return s.stream(w, r, q, out)
 	}
@@ -54,6 +72,31 @@ func (s *Server) pause(ctx context.Context, took time.Duration) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// halfWriter holds an answer of which the client is to get the first half.
+type halfWriter struct {
+	header http.Header
+	bytes.Buffer
+}
+
+func (h *halfWriter) Header() http.Header { return h.header }
+func (*halfWriter) WriteHeader(int)       {}
+func (*halfWriter) Flush()                {}
+
+// send writes the first half, and breaks the connection off there if the answer is
+// cut.
+func (h *halfWriter) send(w http.ResponseWriter, fault replay.Fault) error {
+	half := h.Bytes()[:h.Len()/2]
+	if fault == replay.FaultCut {
+		w.Header().Set("Content-Length", strconv.Itoa(h.Len()))
+	}
+	w.WriteHeader(http.StatusOK)
+	if _, err := w.Write(half); err != nil || fault != replay.FaultCut {
+		return err
+	}
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
 }
 
 // writeBody writes a body without making a text of all of it.
@@ -88,13 +131,24 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *llm.Request, 
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	}
 	w.WriteHeader(http.StatusOK)
+	// The last event waits until the recorded call was over, so each is held until
+	// the next is there.
+	held := func() error { return nil }
 	err := out.protocol.Stream(q, out.answer, func(event string, data value.Value) error {
 		if response := data.At("response"); event == "response.completed" || event == "response.incomplete" {
 			s.models.past.keep(q, response)
 		}
-		return events.send(event, data)
+		err := held()
+		held = func() error { return events.send(event, data) }
+		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.pause(r.Context(), out.wait-out.first); err != nil {
+		return err
+	}
+	if err := held(); err != nil {
 		return err
 	}
 	_, done := out.protocol.(llm.OpenAIChat)

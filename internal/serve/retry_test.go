@@ -194,6 +194,58 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
+// TestSpeedOfStreams: the first event comes when it did, and the end when it did.
+func TestSpeedOfStreams(t *testing.T) {
+	r := model(1, asked(said("user", "hello")), answered("some words"))
+	r.MS, r.Extra = 200, []tape.Member{{Name: tape.FirstChunkMember, Value: []byte("50")}}
+	h, s := modelServer(t, []tape.Record{r}, WithSpeed(1))
+	url, stop := serveDemo(t, h)
+	client := &http.Client{Transport: &http.Transport{}}
+	start := time.Now()
+	resp, err := client.Post(url+chatPath, "application/json", strings.NewReader(strings.Replace(hello[chatPath], "{", `{"stream":true,`, 1)))
+	require.NoError(t, err)
+	_, err = resp.Body.Read(make([]byte, 1))
+	require.NoError(t, err)
+	first := time.Since(start)
+	_, err = io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.GreaterOrEqual(t, first, 50*time.Millisecond)
+	assert.GreaterOrEqual(t, time.Since(start), 200*time.Millisecond)
+	assert.GreaterOrEqual(t, time.Since(start)-first, 50*time.Millisecond)
+	client.CloseIdleConnections()
+	require.NoError(t, stop())
+	require.NoError(t, s.Close())
+}
+
+// TestBrokenAnswers: overrides break the text of an answer in the words of the API.
+func TestBrokenAnswers(t *testing.T) {
+	tapeOf := &tape.Tape{Records: []tape.Record{model(1, asked(said("user", "hello")), answered(strings.Repeat("word ", 50)))}}
+	s, err := replay.New(tapeOf, append(Options(), replay.OverrideStep(1, replay.AnswerRecorded().Malformed()))...)
+	require.NoError(t, err)
+	w := ask(New(s), chatPath, hello[chatPath])
+	assert.Equal(t, 200, w.Code)
+	assert.Contains(t, w.Body.String(), "chatcmpl-")
+	assert.NotContains(t, w.Body.String(), "finish_reason", "half of it")
+
+	s, err = replay.New(tapeOf, append(Options(), replay.OverrideStep(1, replay.AnswerRecorded().Cut()))...)
+	require.NoError(t, err)
+	h := New(s)
+	url, stop := serveDemo(t, h)
+	client := &http.Client{Transport: &http.Transport{}}
+	resp, err := client.Post(url+chatPath, "application/json", strings.NewReader(hello[chatPath]))
+	require.NoError(t, err)
+	_, err = io.ReadAll(resp.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.NoError(t, resp.Body.Close())
+	client.CloseIdleConnections()
+	require.NoError(t, stop())
+
+	s, err = replay.New(tapeOf, append(Options(), replay.OverrideStep(1, replay.AnswerError("503", "down")))...)
+	require.NoError(t, err)
+	assert.Equal(t, 503, ask(New(s), messagesPath, hello[messagesPath]).Code)
+}
+
 // TestWhatIsNoRequest gets a clear answer in the words of the API, and the session
 // stays usable.
 func TestWhatIsNoRequest(t *testing.T) {
