@@ -253,6 +253,9 @@ func (r *Report) Text() string {
 	}
 	verdict := map[bool]string{true: "clean", false: "NOT CLEAN"}[r.Clean]
 	fmt.Fprintf(&b, "replay %s of %s (%d records): %s\n", r.Experiment, orDash(name), r.Tape.Records, verdict)
+	if r.CodeVersion != "" || r.Tape.CodeVersion != "" {
+		fmt.Fprintf(&b, "  code %s, recorded with %s\n", orUnknown(r.CodeVersion), orUnknown(r.Tape.CodeVersion))
+	}
 	fmt.Fprintf(&b, "  mode %s, order %s, completion %s, redaction %s\n", r.Stats.Mode, r.Policy.Order, r.Policy.Completion, r.Policy.Redaction)
 	if r.Policy.Rules != nil {
 		r.Policy.Rules.WriteText(&b)
@@ -326,4 +329,11 @@ func orDash(text string) string {
 		return "a tape without id"
 	}
 	return text
+}
+
+func orUnknown(version string) string {
+	if version == "" {
+		return "of unknown version"
+	}
+	return version
 }
