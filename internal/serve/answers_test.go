@@ -112,7 +112,7 @@ func TestNoteOfAnswers(t *testing.T) {
 	require.Equal(t, 200, ask(h, chatPath, strings.Replace(hello[chatPath], "gpt-x", "gpt-y", 1)).Code)
 	text, err := json.Marshal(s.Report())
 	require.NoError(t, err)
-	for _, want := range []string{"encrypted reasoning", "parts that are no text", "id and time of the response", "asked for gpt-y, recorded with gpt-x"} {
+	for _, want := range []string{"encrypted reasoning", "OpenAI chat completions has no place for it", "parts that are no text", "id and time of the response", "asked for gpt-y, recorded with gpt-x"} {
 		assert.Contains(t, string(text), want)
 	}
 }

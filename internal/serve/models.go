@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -250,8 +249,7 @@ func (m *models) left(q *llm.Request) bool {
 // noted puts what was rebuilt or lost of an answer into the report.
 func (m *models) noted(a *llm.Answer) {
 	for _, note := range a.Notes {
-		how, what, _ := strings.Cut(note, ": ")
-		m.session.Claim("answer: "+what, how+": the tape does not have it")
+		m.session.Claim("answer: "+note.What, note.Why)
 	}
 }
 

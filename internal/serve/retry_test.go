@@ -132,7 +132,10 @@ func TestCancelledClient(t *testing.T) {
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+chatPath, strings.NewReader(hello[chatPath]))
 	require.NoError(t, err)
-	_, err = client.Do(r)
+	given, err := client.Do(r)
+	if err == nil {
+		_ = given.Body.Close()
+	}
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Eventually(t, func() bool {
 		h.tries.mu.Lock()

@@ -28,7 +28,7 @@ type Answer struct {
 	// known.
 	Created int64
 	// Notes name what of the answer was rebuilt or lost, without content.
-	Notes []string
+	Notes []Note
 
 	seed string
 }
@@ -151,7 +151,7 @@ func (a *Answer) fillIDs() {
 		}
 		if changed {
 			a.Choices[i] = message.Message{Role: a.Choices[i].Role, Parts: parts, FinishReason: a.Choices[i].FinishReason}
-			a.note("ids of tool calls rebuilt")
+			a.rebuilt("ids of tool calls")
 		}
 	}
 }
@@ -162,11 +162,20 @@ func (a *Answer) id(prefix string, at ...int) string {
 	return prefix + hex.EncodeToString(sum[:12])
 }
 
-func (a *Answer) note(text string) {
-	if !slices.Contains(a.Notes, text) {
-		a.Notes = append(a.Notes, text)
+// Note is something of an answer that is not as the provider gave it, and why.
+type Note struct{ What, Why string }
+
+func (a *Answer) note(n Note) {
+	if !slices.Contains(a.Notes, n) {
+		a.Notes = append(a.Notes, n)
 	}
 }
+
+// rebuilt notes what is made the same way each time.
+func (a *Answer) rebuilt(what string) { a.note(Note{what, "rebuilt: the tape does not have it"}) }
+
+// leftOut notes what is empty, zero or not there.
+func (a *Answer) leftOut(what string) { a.note(Note{what, "left out: the tape does not have it"}) }
 
 // stop is why a model stopped, in the words of no provider.
 type stop int
@@ -199,7 +208,7 @@ func (a *Answer) stopped(m *message.Message) stop {
 	}
 	s, known := stops[strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(reason, "FinishReason.")), "-", "_")]
 	if !known {
-		a.note("why the model stopped rebuilt")
+		a.rebuilt("why the model stopped")
 	}
 	if s == stopEnd && slices.ContainsFunc(m.Parts, func(p message.Part) bool { return p.Type == message.ToolCall }) {
 		return stopTools
@@ -225,7 +234,7 @@ func (a *Answer) losses(p Protocol) {
 	for i := range a.Choices {
 		for k := range a.Choices[i].Parts {
 			if lost := p.Loses(&a.Choices[i].Parts[k]); lost != "" {
-				a.note("lost: " + lost)
+				a.note(Note{lost, "left out: " + p.Name() + " has no place for it"})
 			}
 		}
 	}

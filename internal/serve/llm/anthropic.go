@@ -76,7 +76,7 @@ func (Anthropic) blocks(a *Answer) (out []value.Value) {
 				continue
 			}
 			if sig == "" {
-				a.note("lost: signatures of thinking, which the tape does not have")
+				a.leftOut("signatures of thinking")
 			}
 			kind("thinking", value.M("thinking", value.Str(p.Text)), value.M("signature", value.Str(sig)))
 		case message.ToolCall:
@@ -110,7 +110,7 @@ func (Anthropic) head(q *Request, a *Answer, content []value.Value, reason, usag
 // usage is the counts; the protocol has no way to say that they are not known.
 func (Anthropic) usage(a *Answer, output int64) value.Value {
 	if !a.Usage.Known() {
-		a.note("lost: token counts, which the tape does not have (0 is served)")
+		a.leftOut("token counts")
 	}
 	u := &a.Usage
 	members := []value.Member{value.M("input_tokens", count(u.Input))}
@@ -126,7 +126,7 @@ func (Anthropic) usage(a *Answer, output int64) value.Value {
 // Write writes an answer as one body.
 func (c Anthropic) Write(q *Request, a *Answer) value.Value {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
+	a.rebuilt("id and time of the response")
 	reason := a.reason(&a.Choices[0], anthropicReasons)
 	return c.head(q, a, c.blocks(a), value.Str(reason), c.usage(a, orZero(a.Usage.Output)))
 }
@@ -134,8 +134,8 @@ func (c Anthropic) Write(q *Request, a *Answer) value.Value {
 // Stream gives the events of an answer.
 func (c Anthropic) Stream(q *Request, a *Answer, emit Emit) error {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
-	a.note("rebuilt: borders of chunks")
+	a.rebuilt("id and time of the response")
+	a.rebuilt("borders of chunks")
 	send := func(event string, members ...value.Member) error {
 		return emit(event, value.Obj(append([]value.Member{value.M("type", value.Str(event))}, members...)...))
 	}

@@ -128,7 +128,7 @@ func candidate(index int, parts []value.Value, finish string) value.Value {
 // Write writes an answer as one body.
 func (c Gemini) Write(q *Request, a *Answer) value.Value {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
+	a.rebuilt("id and time of the response")
 	list := make([]value.Value, len(a.Choices))
 	for i := range a.Choices {
 		list[i] = candidate(i, c.parts(&a.Choices[i]), a.reason(&a.Choices[i], geminiReasons))
@@ -140,8 +140,8 @@ func (c Gemini) Write(q *Request, a *Answer) value.Value {
 // everything but text.
 func (c Gemini) Stream(q *Request, a *Answer, emit Emit) error {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
-	a.note("rebuilt: borders of chunks")
+	a.rebuilt("id and time of the response")
+	a.rebuilt("borders of chunks")
 	for i := range a.Choices {
 		var held []value.Value
 		flush := func(next value.Value) error {

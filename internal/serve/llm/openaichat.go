@@ -138,7 +138,7 @@ func textOrNull(s string) value.Value {
 // Write writes an answer as one body.
 func (c OpenAIChat) Write(q *Request, a *Answer) value.Value {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
+	a.rebuilt("id and time of the response")
 	list := make([]value.Value, len(a.Choices))
 	for i := range a.Choices {
 		m := &a.Choices[i]
@@ -235,8 +235,8 @@ func chatUsage(u *Usage) value.Value {
 // Stream gives the events of an answer. The last, [DONE], is the writer's.
 func (c OpenAIChat) Stream(q *Request, a *Answer, emit Emit) error {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
-	a.note("rebuilt: borders of chunks")
+	a.rebuilt("id and time of the response")
+	a.rebuilt("borders of chunks")
 	head := c.head(q, a, "chat.completion.chunk")
 	chunk := func(choices []value.Value, usage value.Value) error {
 		members := join(head, value.M("system_fingerprint", value.Value{}), value.M("choices", value.List(choices...)))
@@ -261,7 +261,7 @@ func (c OpenAIChat) Stream(q *Request, a *Answer, emit Emit) error {
 	}
 	if q.Usage {
 		if !a.Usage.Known() {
-			a.note("lost: token counts, which the tape does not have")
+			a.leftOut("token counts")
 			return nil
 		}
 		return chunk(nil, chatUsage(&a.Usage))

@@ -27,7 +27,7 @@ func all(sends ...func() error) error {
 // Stream gives the events of an answer.
 func (c OpenAIResponses) Stream(q *Request, a *Answer, emit Emit) error {
 	c.prepare(a)
-	a.note("rebuilt: borders of chunks")
+	a.rebuilt("borders of chunks")
 	e := &responseEvents{emit: emit}
 	begun := c.response(q, a, "in_progress", nil)
 	items := c.items(a)

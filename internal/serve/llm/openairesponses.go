@@ -155,10 +155,10 @@ func (OpenAIResponses) status(a *Answer) string {
 
 func (c OpenAIResponses) prepare(a *Answer) {
 	a.losses(c)
-	a.note("rebuilt: id and time of the response")
-	a.note("rebuilt: ids of output items")
+	a.rebuilt("id and time of the response")
+	a.rebuilt("ids of output items")
 	if !a.Usage.Known() {
-		a.note("lost: token counts, which the tape does not have")
+		a.leftOut("token counts")
 	}
 }
 

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -52,9 +53,21 @@ func parameters(v value.Value) []value.Member {
 		if name == "stop_sequences" && m.Value.Kind() == value.String {
 			m.Value = value.List(m.Value)
 		}
-		out = append(out, value.M(name, m.Value))
+		out = append(out, value.M(name, plainNumber(m.Value)))
 	}
 	return out
+}
+
+// plainNumber writes 1.0 as 1: clients in JavaScript cannot tell them apart.
+func plainNumber(v value.Value) value.Value {
+	if v.Kind() != value.Number {
+		return v
+	}
+	n, err := strconv.ParseFloat(v.JSON(), 64)
+	if err != nil || n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+		return v
+	}
+	return value.Int(int64(n))
 }
 
 // granted reports a parameter that says what holds without it.
