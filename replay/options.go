@@ -43,6 +43,7 @@ type config struct {
 	// live says which calls of a replay may run, nil for none; fork is the step
 	// from which on they do.
 	live      *Live
+	observers []Observer
 	fork      int
 	derived   string
 	breakStep int

@@ -42,12 +42,14 @@ func (s *Session) live(ctx context.Context, c *call, request *Request, hits []re
 	}
 	r.SideEffect = s.startLive(c, request, slot.seq)
 
+	ctx, observed := s.observe(ctx, r)
 	answer := Answer{Call: c.n, Live: true}
 	// A live function that panics is recorded as failed, and the slot freed.
 	answer.LiveErr = errPanicked
 	defer func() {
 		r.MS = float64(s.cfg.now().Sub(start)) / float64(time.Millisecond)
 		s.fill(r, &answer)
+		observed(r)
 		s.recorder.end(slot)
 		s.audit(ctx, r, len(c.substituted), answer.LiveErr)
 	}()
