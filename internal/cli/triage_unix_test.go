@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,7 +133,7 @@ func TestTriage(t *testing.T) {
 
 func TestTriageSaves(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set")
-	all := append(wholeWay[:len(wholeWay)-2:len(wholeWay)-2], "call", "sorry", `{}`, "exit", "3")
+	all := slices.Concat(wholeWay[:len(wholeWay)-2], []string{"call", "sorry", `{}`, "exit", "3"})
 	r := against(t, "triage", []string{"--save", set}, all...)
 	require.Equal(t, exitOK, r.code, r.out+r.err)
 	name := filepath.Join(set, "travel-agent-external_timeout-4bf92f35")
