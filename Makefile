@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy clean
+.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ demo: build ## Record a failing agent run, pull its tape, replay it, show a drif
 
 test: $(TOOLS)/versitygw ## Unit tests with the race detector and all fuzz seeds, then the end-to-end tests
 	$(GO) vet ./...
-	$(GO) test $(RACE) $(shell $(GO) list ./... | grep -v /test/e2e)
+	$(GO) test $(RACE) $(shell $(GO) list ./... | grep -v -e /test/e2e -e /test/interop)
 	$(MAKE) e2e
 
 # Where pdata is read, changed or held.
@@ -45,6 +45,11 @@ test-clients: ## Tests of the clients for Python and JavaScript
 e2e: build ## End-to-end tests: the real binaries over real sockets
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
 	TAPEDECK_BIN=$(CURDIR)/bin $(GO) test -count=1 -v ./test/e2e/...
+
+interop: build ## Official SDKs and real agent frameworks against the real binaries
+	./test/interop/install.sh dist/interop
+	TAPEDECK_INTEROP=$(CURDIR)/dist/interop $(GO) test -count=1 -v -run OfficialSDK ./internal/serve
+	TAPEDECK_INTEROP=$(CURDIR)/dist/interop TAPEDECK_BIN=$(CURDIR)/bin $(GO) test -count=1 -v ./test/interop
 
 lint: $(TOOLS)/golangci-lint ## gofmt, vet and golangci-lint
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not formatted:"; echo "$$unformatted"; exit 1; }
