@@ -32,6 +32,10 @@ type Request struct {
 	// not know.
 	SideEffect *bool
 	ToolCallID string
+	// Like is the seq of the record that the call was probably meant as, 0 if the
+	// caller cannot tell: where the call is a drift, it is one from that record, if it
+	// is of the tool and left.
+	Like int
 }
 
 // Answer is what came of a call.
@@ -133,7 +137,7 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
-	c := call{kind: request.Kind, tool: request.Tool, args: orNull(request.Args)}
+	c := call{kind: request.Kind, tool: request.Tool, like: request.Like, args: orNull(request.Args)}
 	if c.kind == "" {
 		c.kind = tape.KindTool
 	}

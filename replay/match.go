@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/internal/redact"
@@ -19,6 +20,8 @@ type call struct {
 	key  string
 	// args are the redacted arguments.
 	args json.RawMessage
+	// like is the seq of the record that it is a drift from, 0 for the earliest.
+	like int
 	// derived is an answer that no record gave, nil for none.
 	derived *Answer
 	// liveArgs are what a live call runs with, nil for the arguments of the request;
@@ -117,7 +120,13 @@ func (s *Session) noAnswer(c *call) error {
 			Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Served: served, LastSeq: lastSeq,
 		}
 	}
-	if i := d.head(d.byTool[toolKey{c.kind, c.tool}]); i >= 0 {
+	of := d.byTool[toolKey{c.kind, c.tool}]
+	if i := d.head(of); i >= 0 {
+		if c.like > 0 {
+			if j := slices.IndexFunc(of.steps[of.head:], func(j int) bool { return d.steps[j].seq == c.like && !d.steps[j].consumed }); j >= 0 {
+				i = of.steps[of.head+j]
+			}
+		}
 		return s.drift(c, i)
 	}
 	return &MissError{Call: c.n, Kind: c.kind, Tool: c.tool, Key: c.key, Args: c.args, Nearest: s.nearest(c)}
