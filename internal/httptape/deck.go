@@ -36,6 +36,8 @@ type Match struct {
 	// what was asked for, in the words of the record that is due.
 	Tool string
 	Args json.RawMessage
+	// Like is the seq of the record that is due, 0 for none.
+	Like int
 	// Found: there is a record that the request is, taken or not.
 	Found bool
 	entry *entry
@@ -108,7 +110,7 @@ func (d *Deck) Find(args json.RawMessage) (Match, error) {
 		return m, nil
 	}
 	if due := d.due(&live); due != nil {
-		m.Tool, m.Args = due.record.Tool, due.call.words(args)
+		m.Tool, m.Args, m.Like = due.record.Tool, due.call.words(args), due.record.Seq
 	}
 	return m, nil
 }

@@ -189,13 +189,10 @@ func TestAnAnswerIsWrittenAsItWas(t *testing.T) {
 }
 
 func TestWhatIsNoResponse(t *testing.T) {
-	for _, result := range []string{``, `null`, `"x"`, `{}`, `{"status":"200"}`, `{"status":101}`, `{"status":600}`, `{"status":99999999999999999999}`} {
+	for _, result := range []string{``, `null`, `"x"`, `{}`, `{"status":"200"}`, `{"status":101}`, `{"status":600}`, `{"status":99999999999999999999}`, `{"status":200,"body_base64":"%%"}`} {
 		_, err := ReadResponse(json.RawMessage(result))
 		require.ErrorIs(t, err, ErrNoResponse, result)
 	}
-	broken, err := ReadResponse(json.RawMessage(`{"status":200,"body_base64":"%%"}`))
-	require.NoError(t, err)
-	assert.Error(t, broken.Write(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)))
 }
 
 func FuzzReadCall(f *testing.F) {

@@ -57,6 +57,11 @@ func ReadResponse(result json.RawMessage) (*Response, error) {
 		return nil, fmt.Errorf("%w: it has no status from 200 to 599", ErrNoResponse)
 	}
 	r.Status = status
+	if r.base64 {
+		if err := r.body(io.Discard); err != nil {
+			return nil, fmt.Errorf("%w: body_base64: %w", ErrNoResponse, err)
+		}
+	}
 	return r, nil
 }
 
@@ -83,8 +88,7 @@ var perConnection = []string{
 const pieceBytes = 32 << 10
 
 // Write gives the answer to a client: compressed where it was, and the client takes
-// that. An error means that the client is gone, or that the body is not what it
-// says.
+// that. An error means that the client is gone.
 func (r *Response) Write(w http.ResponseWriter, req *http.Request) error {
 	header := w.Header()
 	for name, values := range r.Header {

@@ -60,6 +60,7 @@ type Asker interface {
 // after the prefix, if there is one, names the server whose tools are meant.
 type HTTP struct {
 	http.Handler
+	tools   *Tools
 	mu      sync.Mutex
 	servers map[string]*mcp.Server
 }
@@ -67,7 +68,7 @@ type HTTP struct {
 // NewHTTP is the server of a tape's tools below a path. maxBody bounds a request in
 // bytes.
 func NewHTTP(asker Asker, tools *Tools, prefix string, maxBody int64) *HTTP {
-	h := &HTTP{servers: map[string]*mcp.Server{}}
+	h := &HTTP{tools: tools, servers: map[string]*mcp.Server{}}
 	server := func(r *http.Request) *mcp.Server {
 		of := tools.Of(strings.Trim(strings.TrimPrefix(r.URL.Path, prefix), "/"))
 		h.mu.Lock()
@@ -86,6 +87,21 @@ func NewHTTP(asker Asker, tools *Tools, prefix string, maxBody int64) *HTTP {
 		DisableLocalhostProtection: true,
 	})
 	return h
+}
+
+// ServerAt is the name of the server that clients reach at a host, where a label of
+// the host is the name of one of several on the tape; else "".
+func (h *HTTP) ServerAt(host string) string {
+	for label := range strings.SplitSeq(strings.ToLower(host), ".") {
+		// "mcp" is how clients begin names, and how many hosts are called.
+		if label == "mcp" {
+			continue
+		}
+		if of := h.tools.Of(label); of.server == label && len(of.names) > 0 {
+			return label
+		}
+	}
+	return ""
 }
 
 // Close ends the sessions of clients that went away without a word.

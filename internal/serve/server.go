@@ -10,6 +10,9 @@
 //	GET  /v1/calls/N the verdict on a call that was no hit
 //	POST …/chat/completions, …/responses, …/messages, …/models/M:generateContent
 //	                the APIs of models, in the words of package llm
+//	/mcp            tools, resources and prompts for clients of MCP
+//	/http/SCHEME/HOST/PATH
+//	                what a server answered; see [Server.Forwarded] for a proxy
 //
 // A verdict has a status that no SDK retries, since asking again changes
 // nothing: 422 tape_drift, 404 tape_miss, 410 tape_exhausted, 424 tape_gap. Every
@@ -33,6 +36,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tapedeck/tapedeck/internal/loopback"
@@ -74,6 +78,11 @@ type Server struct {
 	models   *models
 	mcp      *mcpserve.HTTP
 	tools    []tape.Tool
+	http     *httpCalls
+	// modelHosts are those of models, beside the ones that are known.
+	modelHosts []string
+	// address is where [Server.Serve] listens, as HOST:PORT.
+	address atomic.Pointer[string]
 }
 
 // Option changes a server.
@@ -100,6 +109,13 @@ func WithTools(tools []tape.Tool) Option {
 	return func(s *Server) { s.tools = tools }
 }
 
+// WithModelHosts are hosts whose model APIs are answered from the tape when a program
+// asks for them by a proxy, beside those of the providers: "*.example.com" is every
+// host below example.com.
+func WithModelHosts(hosts ...string) Option {
+	return func(s *Server) { s.modelHosts = append(s.modelHosts, hosts...) }
+}
+
 // Options are what a session needs for its model calls to be matched whatever API
 // they come by.
 func Options() []replay.Option {
@@ -109,7 +125,7 @@ func Options() []replay.Option {
 // New returns the handler of a session, which stays the caller's to close.
 func New(session *replay.Session, options ...Option) *Server {
 	s := &Server{session: session, maxBody: DefaultMaxBody, repeats: newRepeats(), live: newLiveCalls(), tries: newTries(), verdicts: newVerdicts()}
-	s.models = newModels(session, s.verdicts)
+	s.models, s.http = newModels(session, s.verdicts), &httpCalls{session: session}
 	for _, option := range options {
 		option(s)
 	}
@@ -127,7 +143,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var method string
 	var handle http.HandlerFunc
-	refuse := func(f *llm.Failure) { failure(f.Status, f.Code, f.Message).write(w) }
 	switch {
 	case r.URL.Path == "/v1/call":
 		method, handle = http.MethodPost, s.call
@@ -140,21 +155,35 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == mcpPath, strings.HasPrefix(r.URL.Path, mcpPath+"/"):
 		s.mcp.ServeHTTP(w, r) // It says itself which methods it takes.
 		return
+	case strings.HasPrefix(r.URL.Path, rewrittenPath):
+		s.rewritten(w, r)
+		return
 	default:
-		rt, ok := routeOf(r)
-		if !ok {
-			refuse(&llm.Failure{Status: http.StatusNotFound, Code: "not_found", Message: fmt.Sprintf("there is no %s here", r.URL.Path)})
-			return
+		if rt, ok := routeOf(r); ok {
+			s.model(w, r, rt)
+		} else {
+			failure(http.StatusNotFound, "not_found", fmt.Sprintf("there is no %s here", r.URL.Path)).write(w)
 		}
-		method, handle = rt.method, func(w http.ResponseWriter, r *http.Request) { rt.handle(s, w, r, rt) }
-		refuse = func(f *llm.Failure) { s.refuse(w, rt.protocol, f) }
+		return
 	}
 	if r.Method != method {
 		w.Header().Set("Allow", method)
-		refuse(&llm.Failure{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: fmt.Sprintf("%s takes %s", r.URL.Path, method)})
+		failure(http.StatusMethodNotAllowed, "method_not_allowed", fmt.Sprintf("%s takes %s", r.URL.Path, method)).write(w)
 		return
 	}
 	handle(w, r)
+}
+
+// model answers a request to the API of a model.
+func (s *Server) model(w http.ResponseWriter, r *http.Request, rt route) {
+	if r.Method != rt.method {
+		w.Header().Set("Allow", rt.method)
+		s.refuse(w, rt.protocol, &llm.Failure{
+			Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: fmt.Sprintf("%s takes %s", r.URL.Path, rt.method),
+		})
+		return
+	}
+	rt.handle(s, w, r, rt)
 }
 
 // Listen listens on a loopback address such as "127.0.0.1:0"; others are
@@ -185,6 +214,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 	}
+	address := listener.Addr().String()
+	s.address.Store(&address)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
