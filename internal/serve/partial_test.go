@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tapedeck/tapedeck/replay"
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -35,7 +36,7 @@ func TestATapeThatHoldsAPartOfARequest(t *testing.T) {
 		"no system, tools, parameters": {args: asked(user, call, reply, last),
 			claims: []string{"system", "tools", "params.temperature"}},
 		"no ids": {args: `{` + system + `,"messages":[` + strings.ReplaceAll(user+","+call+","+reply+","+last, `"id":"r",`, "") + `]}`,
-			claims: []string{"ids of tool calls", "tools"}},
+			claims: []string{"tools"}},
 		"no media":                 {args: `{` + system + `,"messages":[` + user + "," + call + "," + reply + "," + said("user", "and this?") + `]}`, claims: []string{"messages: media"}},
 		"media without their data": {args: asked(user, call, reply, strings.Replace(last, `"url":"data:image/png;base64,aGVsbG8="`, `"detail":"low"`, 1)), claims: []string{"messages: media"}},
 		"the end of it":            {args: `{` + system + `,"messages":[` + reply + "," + last + `]}`, claims: []string{"those before what the tape recorded"}},
@@ -146,4 +147,52 @@ func TestRedactedOnBothSides(t *testing.T) {
 	assert.Equal(t, 422, w.Code)
 	assert.NotContains(t, w.Body.String()+s.Report().Text(), secret)
 	require.ErrorIs(t, s.Close(), replay.ErrDrift)
+}
+
+// TestRulesSpeakOfTheNeutralForm, whichever API a request comes by.
+func TestRulesSpeakOfTheNeutralForm(t *testing.T) {
+	policy, err := rules.Parse("rules.yaml", []byte("rules:\n  - kind: model\n    path: messages[0].parts[0].content\n    match: ignore\n"))
+	require.NoError(t, err)
+	for path, request := range hello {
+		s, err := replay.New(&tape.Tape{Records: []tape.Record{
+			model(1, asked(said("user", "it is ten"), said("assistant", "a")), answered("one")), model(2, asked(said("user", "it is eleven")), answered("two")),
+		}}, append(Options(), replay.WithRules(policy))...)
+		require.NoError(t, err)
+		h := New(s)
+		w := ask(h, path, request)
+		require.Equal(t, 200, w.Code, "%s %s", path, w.Body)
+		assert.Equal(t, "2", w.Header().Get("Tape-Seq"))
+		w = ask(h, path, request)
+		assert.Equal(t, 410, w.Code, "%s %s", path, w.Body)
+	}
+}
+
+// TestStrictOrderOfModels: the record that is due, or a drift from it; what was not
+// due is still there when it is.
+func TestStrictOrderOfModels(t *testing.T) {
+	s, err := replay.New(&tape.Tape{Records: []tape.Record{
+		model(1, asked(said("user", "first")), answered("one")), model(2, asked(said("user", "hello")), answered("two")),
+	}}, append(Options(), replay.WithOrder(replay.OrderStrict))...)
+	require.NoError(t, err)
+	h := New(s)
+	assert.Equal(t, 422, ask(h, chatPath, hello[chatPath]).Code)
+	assert.Equal(t, 200, ask(h, chatPath, strings.Replace(hello[chatPath], "hello", "first", 1)).Code)
+	assert.Equal(t, 200, ask(h, messagesPath, hello[messagesPath]).Code)
+	assert.Equal(t, 1, s.Stats().DriftEvents)
+}
+
+// TestAClientWithoutIds, as Gemini's are, is told by names and order.
+func TestAClientWithoutIds(t *testing.T) {
+	call := `{"role":"assistant","parts":[{"type":"tool_call","id":"r1","name":"f","arguments":{"n":1}},{"type":"tool_call","id":"r2","name":"g","arguments":{}}]}`
+	replies := `{"role":"tool","parts":[{"type":"tool_call_response","id":"r1","result":{"out":1}},{"type":"tool_call_response","id":"r2","result":{"out":2}}]}`
+	live := func(second string) string {
+		return `{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"n":1}}},{"functionCall":{"name":"g","args":{}}}]},
+			{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"out":1}}},{"functionResponse":{"name":"g","response":{"out":` + second + `}}}]}]}`
+	}
+	h, s := modelServer(t, []tape.Record{model(1, asked(said("user", "go"), call, replies), answered("x"))})
+	assert.Equal(t, 422, ask(h, geminiPath, live("3")).Code)
+	event := s.Report().Events[0]
+	assert.Contains(t, event.Message, "message 3, tool result of g: out 2 -> 3")
+	assert.Len(t, event.Differences, 1)
+	assert.Equal(t, 200, ask(h, geminiPath, live("2")).Code)
 }

@@ -46,8 +46,8 @@ type entry struct {
 
 // traits are parts of requests that some recorders leave out.
 type traits struct {
-	system, tools, ids, reasoning, signatures, failed bool
-	params                                            map[string]bool
+	system, tools, reasoning, signatures, failed bool
+	params                                       map[string]bool
 }
 
 // NewDeck reads the model calls of a tape, which must not change. form is what
@@ -114,7 +114,6 @@ func (t *traits) add(c *Conversation) {
 	for i := range c.Messages {
 		for k := range c.Messages[i].Parts {
 			p := &c.Messages[i].Parts[k]
-			t.ids = t.ids || p.ID != ""
 			t.failed = t.failed || p.Failed
 			if p.Type == message.Reasoning {
 				t.reasoning = true
@@ -131,9 +130,9 @@ func (c *Conversation) tail() bool {
 		for k := range c.Messages[i].Parts {
 			switch p := &c.Messages[i].Parts[k]; p.Type {
 			case message.ToolCall:
-				called[p.ID], called[p.Name] = true, true
+				called[p.ID] = true
 			case message.ToolReply:
-				if !called[p.ID] && !called[p.Name] {
+				if !called[p.ID] {
 					return true
 				}
 			}
@@ -174,9 +173,6 @@ func (d *Deck) Project(c *Conversation) (out *Conversation, left []string) {
 				if skip(d.has.signatures, signature(&p) != "", "messages: signatures of reasoning") {
 					p.Raw = value.Value{}
 				}
-			}
-			if skip(d.has.ids, p.ID != "", "messages: ids of tool calls") {
-				p.ID = ""
 			}
 			if skip(d.has.failed, p.Failed, "messages: whether a tool result is a failure") {
 				p.Failed = false

@@ -21,8 +21,9 @@ import (
 //   - the system prompt stands first, whatever message or member it came in;
 //   - messages of one role in a row are one message, tool results have the role
 //     "tool" and stand in the order of their calls;
-//   - ids of calls are numbered in the order in which they appear, so that two
-//     conversations in which other ids stand for the same calls are the same;
+//   - calls are numbered in the order in which they appear, in place of their ids, so
+//     that two conversations in which other ids stand for the same calls are the
+//     same; a result without an id belongs to the first call of its name that has none;
 //   - a tool result that is JSON text is that JSON, a number or a truth value is
 //     its text, one made of texts is their text, and it carries the name of the
 //     tool that was called;
@@ -133,38 +134,83 @@ func saidByReply(m *message.Message, text string) bool {
 
 // settle orders the parts inside messages and numbers the ids.
 func (c *Conversation) settle() {
-	ids, names := map[string]int{}, map[string]string{}
+	calls := numbering{byID: map[string]int{}}
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if m.Role == "assistant" {
 			slices.SortStableFunc(m.Parts, func(a, b message.Part) int { return partRank[a.Type] - partRank[b.Type] })
 		}
+		numbers := make([]int, len(m.Parts))
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if p.ID == "" || p.Type != message.ToolCall && p.Type != message.ToolReply {
+			switch p.Type {
+			case message.ToolCall:
+				numbers[k] = calls.call(p)
+			case message.ToolReply:
+				numbers[k] = calls.reply(p)
+			default:
 				continue
 			}
-			switch {
-			case p.Type == message.ToolCall:
-				names[p.ID] = p.Name
-			case names[p.ID] != "":
-				p.Name = names[p.ID]
-			}
-			if ids[p.ID] == 0 {
-				ids[p.ID] = len(ids) + 1
-			}
+			p.ID = "call_" + strconv.Itoa(numbers[k])
 		}
 		if m.Role == "tool" {
-			slices.SortStableFunc(m.Parts, func(a, b message.Part) int { return ids[a.ID] - ids[b.ID] })
+			slices.SortStableFunc(m.Parts, func(a, b message.Part) int { return calls.of(a.ID) - calls.of(b.ID) })
 		}
 	}
-	for i := range c.Messages {
-		for k := range c.Messages[i].Parts {
-			if p := &c.Messages[i].Parts[k]; ids[p.ID] > 0 {
-				p.ID = "call_" + strconv.Itoa(ids[p.ID])
-			}
+}
+
+// numbering numbers the tool calls of a conversation.
+type numbering struct {
+	byID map[string]int
+	// names are those of the calls, from number 1; open are the calls without a reply.
+	names []string
+	open  []int
+}
+
+// of is the number in an id that numbering gave.
+func (numbering) of(id string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "call_"))
+	return n
+}
+
+func (c *numbering) add(id, name string) int {
+	c.names = append(c.names, name)
+	if id != "" {
+		c.byID[id] = len(c.names)
+	}
+	return len(c.names)
+}
+
+// call numbers a call. An id that comes again is of another turn, if the call before
+// has its reply.
+func (c *numbering) call(p *message.Part) int {
+	if n := c.byID[p.ID]; p.ID != "" && slices.Contains(c.open, n) {
+		return n
+	}
+	n := c.add(p.ID, p.Name)
+	c.open = append(c.open, n)
+	return n
+}
+
+// reply finds the call of a reply: by its id, or where that is missing by its name,
+// of several the first without a reply. It names the tool.
+func (c *numbering) reply(p *message.Part) int {
+	n := c.byID[p.ID]
+	if p.ID == "" {
+		if at := slices.IndexFunc(c.open, func(n int) bool { return p.Name == "" || p.Name == c.names[n-1] }); at >= 0 {
+			n = c.open[at]
 		}
 	}
+	if n == 0 {
+		return c.add(p.ID, p.Name)
+	}
+	if at := slices.Index(c.open, n); at >= 0 {
+		c.open = slices.Delete(c.open, at, at+1)
+	}
+	if c.names[n-1] != "" {
+		p.Name = c.names[n-1]
+	}
+	return n
 }
 
 // partRank orders what an assistant said: providers that keep calls beside the
