@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/internal/regress"
 	"github.com/tapedeck/tapedeck/replay"
@@ -14,6 +16,21 @@ import (
 
 // defaultTimeout ends a command that runs against a tape without anyone looking.
 const defaultTimeout = 5 * time.Minute
+
+// addAttempt adds what verbs that run commands unattended say about their sessions.
+func (f *sessionFlags) addAttempt(cmd *cobra.Command) {
+	f.mode = replay.ModeStrict.String()
+	flags := cmd.Flags()
+	flags.StringVar(&f.order, "order", "content", "content accepts calls in any order, strict only in the recorded one")
+	flags.StringVar(&f.completion, "completion", "free", "free answers at once, recorded lets calls complete as recorded")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "replay records of these kinds only (tool, model, clock, random) to the command")
+	flags.StringVar(&f.codeVersion, "code-version", "", "version of the code that the command runs, for the report")
+	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
+	flags.BoolVar(&f.failRedacted, "fail-redacted", false, "treat records with a placeholder in their answer as gaps")
+	flags.StringSliceVar(&f.unserved, "allow-unserved", nil, "tools that models may ask for and that need not be answered from the tape, by name")
+	rulesFlag(cmd, &f.rules)
+	f.addHooks(cmd)
+}
 
 // attempt runs a command against the tape in a file as tape run does, but on streams
 // of its own and in a process group of its own. What it wrote is redacted, since it

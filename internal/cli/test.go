@@ -26,13 +26,12 @@ type testFlags struct {
 	jobs    int
 	timeout time.Duration
 	formats []string
-	rules   string
 	update  bool
 	asJSON  bool
 }
 
 func (a *app) testCmd() *cobra.Command {
-	flags := testFlags{session: sessionFlags{mode: "strict"}}
+	var flags testFlags
 	cmd := &cobra.Command{
 		Use:                   "test DIR|FILE... [flags] -- CMD...",
 		DisableFlagsInUseLine: true,
@@ -75,12 +74,8 @@ did not pass, 2 when one could not be run.`,
 	f.IntVarP(&flags.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many commands run at a time")
 	f.DurationVar(&flags.timeout, "timeout", defaultTimeout, "how long each command may take")
 	f.StringArrayVar(&flags.formats, "format", nil, "report as text, json, junit, sarif or github, to a file as in junit=FILE; may be given several times")
-	f.StringVar(&flags.rules, "rules", "", "file of rules that say what may differ, for all tapes")
 	f.BoolVar(&flags.update, "update", false, "make exit code and answer the expectation")
-	f.StringVar(&flags.session.order, "order", "content", "content accepts calls in any order, strict only in the recorded one")
-	f.StringVar(&flags.session.completion, "completion", "free", "free answers at once, recorded lets calls complete as recorded")
-	f.StringVar(&flags.session.codeVersion, "code-version", "", "version of the code that calls, for the report")
-	f.BoolVar(&flags.session.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
+	flags.session.addAttempt(cmd)
 	jsonFlag(cmd, &flags.asJSON)
 	return cmd
 }
@@ -96,13 +91,9 @@ func (a *app) test(ctx context.Context, paths, argv []string, flags *testFlags) 
 	case flags.timeout <= 0:
 		return usage("--timeout is more than 0, not %s", flags.timeout)
 	}
-	var shared []replay.Option
-	if flags.rules != "" {
-		policy, err := rules.ReadFile(flags.rules)
-		if err != nil {
-			return err
-		}
-		shared = append(shared, replay.WithRules(policy))
+	// Once, before any command runs.
+	if _, err := rulesOptions(flags.session.rules); err != nil {
+		return err
 	}
 	cases, err := regress.Find(paths)
 	if err != nil {
@@ -112,7 +103,7 @@ func (a *app) test(ctx context.Context, paths, argv []string, flags *testFlags) 
 	defer stop()
 	report := regress.Run(ctx, cases, flags.jobs, func(ctx context.Context, c *regress.Case) regress.Outcome {
 		e := &c.Expectation
-		options := slices.Clone(shared)
+		var options []replay.Option
 		if len(e.Kinds) > 0 {
 			options = append(options, replay.WithKinds(e.Kinds...))
 		}

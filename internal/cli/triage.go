@@ -24,7 +24,7 @@ type triageFlags struct {
 }
 
 func (a *app) triageCmd() *cobra.Command {
-	flags := triageFlags{session: sessionFlags{mode: "strict", order: "content", completion: "free"}}
+	var flags triageFlags
 	cmd := &cobra.Command{
 		Use:                   "triage FILE|ID [flags] [-- CMD...]",
 		DisableFlagsInUseLine: true,
@@ -54,11 +54,10 @@ Exit code 1 when the tape does not replay, or the replay of CMD was not clean.`,
 	f.StringVar(&flags.good, "good", "", "file or id of the last run that went well, in place of the one that is looked up")
 	f.StringVar(&flags.tools, "tools", "", "file with the tool definitions of now")
 	f.StringVar(&flags.policy, "policy", "", "file with the rules of now about calls, as for tape dry")
-	f.StringVar(&flags.attribution, "rules", "", "file with further rules about failures, as for tape attribute")
+	f.StringVar(&flags.attribution, "failure-rules", "", "file with further rules about failures, as tape attribute --rules has it")
 	f.StringVar(&flags.save, "save", "", "directory of a regression set to put the tape into")
 	f.StringVar(&flags.name, "name", "", "name of the case in the set (default: service, failure class and part of the id)")
-	f.StringVar(&flags.session.codeVersion, "code-version", "", "version of the code that CMD runs, for the report")
-	f.StringSliceVar(&flags.session.kinds, "kind", nil, "replay records of these kinds only to CMD (tool, model, clock, random)")
+	flags.session.addAttempt(cmd)
 	f.DurationVar(&flags.timeout, "timeout", defaultTimeout, "how long CMD may take")
 	jsonFlag(cmd, &flags.asJSON)
 	return cmd

@@ -27,7 +27,7 @@ type trimFlags struct {
 }
 
 func (a *app) trimCmd() *cobra.Command {
-	flags := trimFlags{session: sessionFlags{mode: "strict", order: "content", completion: "free"}}
+	var flags trimFlags
 	cmd := &cobra.Command{
 		Use:                   "trim FILE|ID [flags] [-- CMD...]",
 		DisableFlagsInUseLine: true,
@@ -65,7 +65,7 @@ one does not do. Exit code 1 when nothing failed, or not the same way.`,
 	f.BoolVar(&flags.minimise, "minimise", false, "leave out more, as long as the command fails the same way")
 	f.IntVar(&flags.runs, "runs", 200, "how often --minimise may run the command")
 	f.DurationVar(&flags.timeout, "timeout", defaultTimeout, "how long each run of the command may take")
-	f.StringSliceVar(&flags.session.kinds, "kind", nil, "replay records of these kinds only to the command (tool, model, clock, random)")
+	flags.session.addAttempt(cmd)
 	jsonFlag(cmd, &flags.asJSON)
 	return cmd
 }

@@ -38,8 +38,8 @@ func (r *Report) Advise(in *Input) {
 		command = []string{"CMD"}
 	}
 	run := func(verb ...string) []string { return append(append(verb, "--"), command...) }
-	if r.Why.Run != nil && r.Why.Run.Seq > 0 {
-		add("the failing call, whole", "show", file, "--step", fmt.Sprint(r.Why.Run.Seq))
+	if seq := r.failing(); seq > 0 {
+		add("the failing call, whole", "show", file, "--step", fmt.Sprint(seq))
 	}
 	if !r.Replays() {
 		add("what the tape lacks, and what to switch on for the next one", "doctor", file)
@@ -56,7 +56,7 @@ func (r *Report) Advise(in *Input) {
 		add("where the code of now parts from the recording", run("run", file, "--report", "report.json")...)
 		add("the same as a comparison", "diff", file, "report.json")
 	}
-	if r.Why.Run != nil {
+	if r.failing() > 0 {
 		add("the least of the tape that shows the failure", run("trim", file, "-o", "small.jsonl", "--check")...)
 	}
 	if r.Saved != nil {
@@ -64,6 +64,18 @@ func (r *Report) Advise(in *Input) {
 	} else {
 		add("keep it as a case of the regression set", "triage", name, "--save", "tapes")
 	}
+}
+
+// failing is the step that made the run fail or, where only the root tells of that,
+// the last that failed; 0 for none.
+func (r *Report) failing() int {
+	if f := r.Why.Run; f != nil && f.Seq > 0 {
+		return f.Seq
+	}
+	if n := len(r.Why.Records); n > 0 {
+		return r.Why.Records[n-1].Seq
+	}
+	return 0
 }
 
 // quote makes a word safe for a shell, if it is not.
