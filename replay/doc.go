@@ -24,12 +24,14 @@
 //   - drift: a record of the same tool has not been asked for, with other
 //     arguments; the error names both, and each place where they differ;
 //   - miss: nothing left on the tape could be this call;
-//   - gap: it is on the tape, but its content was never captured or was cut.
+//   - gap: it is on the tape, but its content was never captured or was cut;
+//   - refused: it would have to run live, and may not.
 //
 // # Promises
 //
-//   - Nothing runs live unless the mode says so, also not when the tape is used
-//     up, and what ran live is counted and written to an audit log.
+//   - Nothing runs live unless the mode says so, or a [Live] that declares the
+//     environment isolated and names the tool; also not when the tape is used up. What
+//     ran live is counted and written to an audit log.
 //   - A green replay means something: [Session.Close] fails for a verdict that
 //     the program swallowed, and for records that it never asked for.
 //   - Arguments are redacted before they are compared, recorded or shown, by the
