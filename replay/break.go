@@ -10,7 +10,7 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// ErrQuit: a break ended the replay.
+// ErrQuit says that a break ended the replay.
 var ErrQuit = errors.New("the replay was quit at a break")
 
 // Break is a call that is held before it is answered, and what was answered

@@ -27,7 +27,7 @@ type Live struct {
 	Substitution Substitution `json:"-"`
 }
 
-// ErrRefused: the call would have to run live and may not.
+// ErrRefused says that the call would have to run live and may not.
 var ErrRefused = errors.New("refused to run live")
 
 // RefusedError is a call that would have to run live and may not.

@@ -30,13 +30,13 @@ type Substitute struct {
 type Fault string
 
 const (
-	// FaultMalformed: the text is no JSON.
+	// FaultMalformed makes the text no JSON.
 	FaultMalformed Fault = "malformed"
-	// FaultCut: the text ends in its middle, as when a connection breaks.
+	// FaultCut ends the text in its middle, as when a connection breaks.
 	FaultCut Fault = "cut"
 )
 
-// ErrCut: an override broke the answer off. errors.Is finds io.ErrUnexpectedEOF
+// ErrCut says that an override broke the answer off. errors.Is finds io.ErrUnexpectedEOF
 // too.
 var ErrCut = fmt.Errorf("the answer was cut by an override: %w", io.ErrUnexpectedEOF)
 

@@ -32,7 +32,7 @@ type Substitution struct {
 // the file, the line and the field.
 func ReadSubstitution(name string) (Substitution, error) {
 	var s Substitution
-	err := yamlfile.Read(name, &s, func() error { return s.check() })
+	err := yamlfile.Read(name, &s, s.check)
 	return s, err
 }
 

@@ -39,7 +39,7 @@ func Run(t *tape.Tape, o Options) (*Report, error) {
 		r.count(&s)
 		r.Steps = append(r.Steps, s)
 	}
-	r.Schemas = append(then.unusable, now.unusable...)
+	r.Schemas = slices.Concat(then.unusable, now.unusable)
 	for _, f := range r.Run {
 		r.Good = r.Good && !f.Gap
 	}

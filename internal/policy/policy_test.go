@@ -128,7 +128,7 @@ func TestCallOfLeavesTheApprovalOut(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(refunds))
 	f.Add([]byte("rules: [{name: a, effect: deny, when: 'args[0]'}]"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(_ *testing.T, text []byte) {
 		if p, err := Parse(text); err == nil {
 			_, _ = p.Decide(Call{Tool: "t", Args: []byte(`{"a":[1]}`)})
 		}

@@ -62,7 +62,7 @@ func TestReadNamesTheFile(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("items:\n- name: a\n"), "items[0].name")
 	f.Add([]byte("&a [*a]"), "a.b[1]")
-	f.Fuzz(func(t *testing.T, text []byte, at string) {
+	f.Fuzz(func(_ *testing.T, text []byte, at string) {
 		_ = Decode(text, new(file), func() error { return &FieldError{at, errors.New("wrong")} })
 	})
 }

@@ -202,7 +202,7 @@ func (t *Transport) live(ctx context.Context, r *http.Request, sent []byte, args
 		made.Body, made.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
 		made.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sent)), nil }
 	}
-	resp, err := t.base.RoundTrip(made)
+	resp, err := t.base.RoundTrip(made) //nolint:bodyclose // The caller closes it, as that of any response.
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func TestCompressedBodiesAreKeptPlain(t *testing.T) {
 		Tool: Tool, Args: []byte(`{"method":"POST","url":"http://x/","body":"hello"}`), Result: []byte(`{"status":200}`),
 	}}})
 	require.NoError(t, err)
-	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://x/", bytes.NewReader(zip([]byte("hello"))))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", bytes.NewReader(zip([]byte("hello"))))
 	require.NoError(t, err)
 	r.Header.Set("Content-Encoding", "gzip")
 	resp, err := New(s).RoundTrip(r)
@@ -180,7 +180,7 @@ func TestHeadersThatAreNamedCount(t *testing.T) {
 	s, err := replay.New(made)
 	require.NoError(t, err)
 	c := &http.Client{Transport: New(s, Headers("X-Account"), Named(func(*http.Request) string { return "bank" }))}
-	r, err := http.NewRequestWithContext(t.Context(), "GET", url+"/echo", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/echo", nil)
 	require.NoError(t, err)
 	r.Header.Set("X-Account", "b")
 	_, err = c.Do(r) //nolint:bodyclose // There is none.
@@ -197,7 +197,7 @@ func TestStreams(t *testing.T) {
 	made, _ := recorded(t, func(c *http.Client) []string {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r, err := http.NewRequestWithContext(ctx, "GET", url+"/stream?endless", nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/stream?endless", nil)
 		require.NoError(t, err)
 		resp, err := c.Do(r)
 		require.NoError(t, err)
@@ -245,7 +245,7 @@ func TestARequestRunsWithTheSubstitutes(t *testing.T) {
 		got = r
 		body, _ := io.ReadAll(r.Body)
 		sent = string(body)
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok")), ContentLength: 2}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok")), ContentLength: 2}, nil
 	})
 	s, err := replay.New(&tape.Tape{}, replay.WithFork(1, replay.Live{Isolated: true, Tools: []string{Tool}, SideEffects: true,
 		Substitution: replay.Substitution{Values: map[string]string{"acme": "sandbox"}}}))
@@ -266,7 +266,7 @@ func TestWithoutASessionRequestsAreMade(t *testing.T) {
 	assert.Equal(t, 1, *asked)
 	s, err := replay.New(&tape.Tape{})
 	require.NoError(t, err)
-	r, err := http.NewRequestWithContext(replay.WithSession(t.Context(), s), "GET", url+"/bytes", nil)
+	r, err := http.NewRequestWithContext(replay.WithSession(t.Context(), s), http.MethodGet, url+"/bytes", nil)
 	require.NoError(t, err)
 	_, err = c.Do(r) //nolint:bodyclose // There is none.
 	require.ErrorIs(t, err, replay.ErrMiss)
