@@ -1,0 +1,207 @@
+package hooks
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// child runs programs under the hooks, beside a directory of modules that stand for
+// frameworks: make interop runs the real ones.
+type child struct {
+	t         *testing.T
+	dir, tape string
+	env       []string
+	asked     []string
+}
+
+func newChild(t *testing.T) *child {
+	t.Helper()
+	c := &child{t: t, dir: t.TempDir()}
+	server := httptest.NewServer(http.HandlerFunc(c.answer))
+	t.Cleanup(server.Close)
+	c.tape = server.URL
+	// A path with a space and a quote is a path too.
+	hooks := filepath.Join(t.TempDir(), `the "hooks"`)
+	require.NoError(t, os.Mkdir(hooks, 0o700))
+	require.NoError(t, Write(hooks))
+	c.env = Environment(hooks, func(name string) string {
+		return map[string]string{"PYTHONPATH": c.dir, "NODE_OPTIONS": "--no-deprecation"}[name]
+	})
+	return c
+}
+
+// answer is the tape: what a call gets is in its arguments.
+func (c *child) answer(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	c.asked = append(c.asked, string(body))
+	var call struct{ Args map[string]any }
+	_ = json.Unmarshal(body, &call)
+	switch call.Args["want"] {
+	case "failure":
+		_, _ = io.WriteString(w, `{"result":null,"error":{"code":"","message":"out of paper","type":"`+call.Args["type"].(string)+`"}}`)
+	case "drift":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, `{"error":{"code":"tape_drift","message":"drift at step 1"}}`)
+	default:
+		_, _ = io.WriteString(w, `{"result":{"n":1}}`)
+	}
+}
+
+func (c *child) file(name, text string) {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	require.NoError(c.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(c.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func (c *child) run(name string, args ...string) (said string, code int) {
+	c.t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		c.t.Skip(name + " is not installed")
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), append(c.env, "PYTHONDONTWRITEBYTECODE=1", "TAPE_URL="+c.tape)...)
+	out, _ := cmd.CombinedOutput()
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// smolagents is as much of the framework as the hook sees.
+const smolagents = `
+class Tool:
+    name = "print"
+    inputs = {"want": {}, "type": {}}
+    def __call__(self, *args, sanitize_inputs_outputs=False, **kwargs):
+        return "live"
+`
+
+func TestPythonToolsAreAnsweredOnceTheirFrameworkIsImported(t *testing.T) {
+	for name, want := range map[string]struct {
+		program, says string
+		code          int
+	}{
+		"a result":                   {`print(Tool()("yes"))`, "{'n': 1}", 0},
+		"a failure of its class":     {"try:\n Tool()(want='failure', type='ValueError')\nexcept ValueError as e: print('value', e)", "value out of paper", 0},
+		"a failure of the program's": {"class Jam(Exception): pass\ntry:\n Tool()(want='failure', type='Jam')\nexcept Jam as e: print('jam', e)", "jam out of paper", 0},
+		"a failure of an unknown class": {
+			"try:\n Tool()(want='failure', type='printer.Jam')\nexcept Exception as e: print(type(e).__name__, e)", "Jam out of paper", 0},
+		"a class that is no failure": {
+			"try:\n Tool()(want='failure', type='int')\nexcept Exception as e: print(type(e).__name__, e)", "int out of paper", 0},
+		"a verdict is nobody's answer": {"try:\n Tool()(want='drift')\nexcept Exception as e: print('swallowed')", "tape: drift at step 1", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChild(t)
+			c.file("smolagents/__init__.py", "")
+			c.file("smolagents/tools.py", smolagents)
+			said, code := c.run("python3", "-c", "from smolagents.tools import Tool\n"+want.program)
+			assert.Contains(t, said, want.says)
+			assert.Equal(t, want.code, code, said)
+			assert.NotContains(t, said, "swallowed")
+			assert.NotContains(t, said, "live")
+			require.Len(t, c.asked, 1)
+			assert.Contains(t, c.asked[0], `"tool": "print"`)
+		})
+	}
+}
+
+func TestTheStartUpHookKeepsToItself(t *testing.T) {
+	c := newChild(t)
+	c.file("sitecustomize.py", `print("the other sitecustomize:", __name__)`)
+	c.file("smolagents/__init__.py", "")
+	c.file("smolagents/tools.py", "class Renamed: pass")
+	said, code := c.run("python3", "-c", "import sys; print(sorted(m for m in sys.modules if m.startswith('tapedeck_hooks')))")
+	require.Zero(t, code, said)
+	assert.Contains(t, said, "the other sitecustomize: sitecustomize", "it runs under its own name")
+	assert.Contains(t, said, "['tapedeck_hooks']", "nothing is imported before a framework is")
+
+	said, code = c.run("python3", "-c", "import smolagents.tools; print('on it goes')")
+	assert.Zero(t, code, said)
+	assert.Contains(t, said, "tools of smolagents.tools are not answered from the tape")
+	assert.Contains(t, said, "on it goes")
+
+	c.tape = ""
+	c.env = append(c.env, "TAPE_URL=")
+	said, _ = c.run("python3", "-c", "import sys; print('tapedeck_hooks' in sys.modules)")
+	assert.Contains(t, said, "False", "without a tape there is nothing to do")
+}
+
+func TestAServerThatIsGoneStopsTheAgent(t *testing.T) {
+	c := newChild(t)
+	c.tape = "http://127.0.0.1:1"
+	c.file("smolagents/__init__.py", "")
+	c.file("smolagents/tools.py", smolagents)
+	said, code := c.run("python3", "-c", "from smolagents.tools import Tool\ntry: Tool()('yes')\nexcept Exception: print('swallowed')")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, said, "http://127.0.0.1:1 does not answer")
+	assert.NotContains(t, said, "swallowed")
+}
+
+// vercel is as much of the Vercel AI SDK as the hook sees: the function is not even
+// exported.
+const vercel = `
+async function executeToolCall({ toolCall, tools }) {
+  const tool = tools[toolCall.toolName];
+  try {
+    return { output: await tool.execute.bind(tool)(toolCall.input) };
+  } catch (error) {
+    return { caught: error.name + ": " + error.message };
+  }
+}
+const generate = (toolCall, tools) => executeToolCall({ toolCall, tools });
+`
+
+func TestNodeToolsAreAnsweredHoweverTheirFrameworkIsLoaded(t *testing.T) {
+	const program = `
+const tools = { print: { execute: () => "live" } };
+generate({ toolName: "print", toolCallId: "c1", input: JSON.parse(process.argv[2]) }, tools).then((r) => console.log(JSON.stringify(r)));
+`
+	for load, file := range map[string]string{
+		`const { generate } = require("ai");`:      "main.cjs",
+		`import { generate } from "ai";`:           "main.mjs",
+		`const { generate } = await import("ai");`: "late.mjs",
+	} {
+		c := newChild(t)
+		c.file("node_modules/ai/package.json", `{"name":"ai","version":"6.0.0","exports":{"import":"./dist/index.mjs","require":"./dist/index.js"}}`)
+		c.file("node_modules/ai/dist/index.mjs", vercel+"export { generate };")
+		c.file("node_modules/ai/dist/index.js", vercel+"module.exports = { generate };")
+		c.file(file, load+program)
+		for input, want := range map[string]struct {
+			says string
+			code int
+		}{
+			`{"want":"yes"}`:                           {`{"output":{"n":1}}`, 0},
+			`{"want":"failure","type":"RangeError"}`:   {`{"caught":"RangeError: out of paper"}`, 0},
+			`{"want":"failure","type":"a.PaperError"}`: {`{"caught":"PaperError: out of paper"}`, 0},
+			`{"want":"drift"}`:                         {"TapeVerdict: drift at step 1", 1},
+		} {
+			c.asked = nil
+			said, code := c.run("node", file, input)
+			assert.Contains(t, said, want.says, "%s %s", file, input)
+			assert.Equal(t, want.code, code, said)
+			assert.NotContains(t, said, "live")
+			require.Len(t, c.asked, 1, said)
+			assert.True(t, strings.Contains(c.asked[0], `"tool_call_id":"c1"`), c.asked[0])
+		}
+	}
+	t.Run("a version without the function", func(t *testing.T) {
+		c := newChild(t)
+		c.file("node_modules/ai/package.json", `{"name":"ai","version":"9.0.0","exports":"./dist/index.mjs"}`)
+		c.file("node_modules/ai/dist/index.mjs", "export const generate = 1;")
+		c.file("main.mjs", `import { generate } from "ai"; console.log("on it goes", generate);`)
+		said, code := c.run("node", "main.mjs")
+		assert.Zero(t, code, said)
+		assert.Contains(t, said, "tools of vercel are not answered from the tape")
+		assert.Contains(t, said, "on it goes 1")
+	})
+}
