@@ -19,65 +19,52 @@ import (
 
 const gzipEncoding = "gzip"
 
-// body is a body on a tape: a JSON value, a text, or {"base64": …}.
-type body struct{ json json.RawMessage }
-
-// MarshalJSON is the body as it stands on a tape.
-func (b *body) MarshalJSON() ([]byte, error) { return b.json, nil }
-
-// UnmarshalJSON takes what stands on a tape.
-func (b *body) UnmarshalJSON(text []byte) error {
-	b.json = bytes.Clone(text)
-	return nil
+// body is a body on a tape: a text, any other JSON value, or what is no text.
+type body struct {
+	Body   json.RawMessage `json:"body,omitempty"`
+	Base64 []byte          `json:"body_base64,omitempty"`
 }
 
-type binary struct {
-	Base64 []byte `json:"base64"`
-}
-
-func bodyOf(data []byte, contentType string) *body {
+func bodyOf(data []byte, contentType string) body {
 	if media, _, _ := mime.ParseMediaType(contentType); isJSON(media) && json.Valid(data) {
-		return &body{data}
+		return body{Body: data}
 	}
 	return textOf(data)
 }
 
 // textOf is a body as a text, which keeps its bytes whatever it is.
-func textOf(data []byte) *body {
-	var v any = binary{data}
-	if utf8.Valid(data) {
-		v = string(data)
+func textOf(data []byte) body {
+	if !utf8.Valid(data) {
+		return body{Base64: data}
 	}
-	text, err := marshal(v)
-	if err != nil {
-		return nil // A text and bytes can always be marshalled.
-	}
-	return &body{text}
+	// A text can always be marshalled.
+	text, _ := marshal(string(data))
+	return body{Body: text}
 }
 
 func isJSON(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
+func (b *body) empty() bool { return len(b.Body)+len(b.Base64) == 0 }
+
 // bytes is what a body on a tape stands for.
 func (b *body) bytes() []byte {
 	var text string
-	if json.Unmarshal(b.json, &text) == nil {
+	switch {
+	case len(b.Body) == 0:
+		return b.Base64
+	case json.Unmarshal(b.Body, &text) == nil:
 		return []byte(text)
 	}
-	var members map[string]json.RawMessage
-	var bin binary
-	if json.Unmarshal(b.json, &members) == nil && len(members) == 1 && members["base64"] != nil && json.Unmarshal(b.json, &bin) == nil {
-		return bin.Base64
-	}
-	return b.json
+	return b.Body
 }
 
 // result is a response on a tape.
 type result struct {
 	Status  int         `json:"status"`
 	Headers http.Header `json:"headers,omitempty"`
-	Body    *body       `json:"body,omitempty"`
+	body
 	// Truncated is set when the caller closed the body before its end.
 	Truncated bool `json:"truncated,omitempty"`
 	// Length is what a response to HEAD said of the body that it did not have.
@@ -105,7 +92,7 @@ func resultOf(resp *http.Response, data []byte, whole bool) *result {
 	}
 	if len(data) > 0 {
 		// A text keeps the bytes of JSON too, which signatures may be over.
-		out.Body = textOf(data)
+		out.body = textOf(data)
 	}
 	return out
 }
@@ -117,10 +104,7 @@ func served(r *http.Request, answer replay.Answer) (*http.Response, error) {
 		// An override may have spoilt it: a connection that breaks off looks so.
 		return nil, io.ErrUnexpectedEOF
 	}
-	var data []byte
-	if recorded.Body != nil {
-		data = recorded.Body.bytes()
-	}
+	data := recorded.bytes()
 	resp := &http.Response{
 		StatusCode: recorded.Status, Status: strconv.Itoa(recorded.Status) + " " + http.StatusText(recorded.Status),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: recorded.Headers, Request: r,

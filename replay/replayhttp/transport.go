@@ -5,7 +5,8 @@
 //
 // A request is a call of the tool "http" whose arguments are its method, its URL, the
 // headers that are named to count, and its body: the value of JSON, the text of
-// anything else, base64 of what is no text.
+// anything else, base64 of what is no text (body_base64). It is the form in which tape
+// run answers requests through its proxy, so a tape serves both.
 //
 //	{"method":"POST","url":"https://api.example.com/refunds","body":{"cents":5}}
 //
@@ -85,7 +86,7 @@ type arguments struct {
 	Method  string            `json:"method"`
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
-	Body    *body             `json:"body,omitempty"`
+	body
 }
 
 // RoundTrip answers a request. Its error is that of the session or of the live
@@ -183,7 +184,7 @@ func (t *Transport) arguments(r *http.Request) (a arguments, sent []byte, err er
 		}
 	}
 	if len(plain) > 0 {
-		a.Body = bodyOf(plain, r.Header.Get("Content-Type"))
+		a.body = bodyOf(plain, r.Header.Get("Content-Type"))
 	}
 	return a, sent, nil
 }
@@ -231,11 +232,11 @@ func substituted(r *http.Request, text json.RawMessage) (sent []byte, err error)
 	for name, value := range a.Headers {
 		r.Header.Set(name, value)
 	}
-	if a.Body == nil {
+	if a.empty() {
 		return nil, nil
 	}
 	r.Header.Del("Content-Encoding")
-	return a.Body.bytes(), nil
+	return a.bytes(), nil
 }
 
 func marshal(v any) (json.RawMessage, error) {
