@@ -217,7 +217,7 @@ func (s *Session) judge(c *call, request *Request) (i int, verdict, err error) {
 	}
 	if answer, ok := s.frozen.derive(c); ok {
 		s.stats.Derived++
-		c.derived = &answer
+		c.derived, c.derivedAt = &answer, s.frozen.now
 		return -1, nil, nil
 	}
 	i, verdict = s.match(c)

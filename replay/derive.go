@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/tapedeck/tapedeck/internal/redact"
@@ -78,8 +79,11 @@ func (s *Session) keep(c *call, answer *Answer) {
 		r = *answer.Record
 		r.Extra = append(r.Extra[:len(r.Extra):len(r.Extra)], tape.Member{Name: "parent_seq", Value: json.RawMessage(fmt.Sprint(answer.Seq))})
 	} else {
-		r = tape.Record{Kind: c.kind, Tool: c.tool, Args: c.args, Start: s.cfg.now().UTC().Format(time.RFC3339Nano)}
+		// It stands where the tape stands, between the records around it.
+		r = tape.Record{Kind: c.kind, Tool: c.tool, Start: c.derivedAt.Format(time.RFC3339Nano)}
 	}
+	// The arguments are known now, also where the parent has them by reference.
+	r.Bodies = slices.DeleteFunc(slices.Clone(r.Bodies), func(b tape.Body) bool { return b.IsArgs() })
 	if answer.Overridden || answer.Derived {
 		r.Result, r.Error, r.Bodies = answer.Result, answer.Error, nil
 		if answer.Fault != "" {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tapedeck/tapedeck/tape"
 )
 
 // A program that asks the time and draws random bytes replays the same from a
@@ -62,6 +64,38 @@ func TestClockAndRandomAreDerivedFromTheTape(t *testing.T) {
 		"2000-01-01T00:00:00.000001Z", "2000-01-01T00:00:00.000002Z", "2000-01-01T00:00:01.000001Z",
 		"2000-01-01T00:00:01.000002Z", "2000-01-01T00:00:02.000001Z", "2000-01-01T00:00:02.000002Z",
 	}, times)
+}
+
+// A derived tape has what was derived, where it was asked for.
+func TestWhatWasDerivedIsOnTheDerivedTape(t *testing.T) {
+	s := start(t, parse(t,
+		`{"tape":"1","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","started":"2026-03-01T10:00:00Z"}`,
+		`{"seq":1,"tool":"t","args":1,"result":1,"start":"2026-03-01T10:00:01Z","ms":500}`,
+		`{"seq":2,"tool":"t","args":2,"result":1,"start":"2026-03-01T10:00:05Z","ms":10,"side_effect":false}`,
+	), WithFork(2, Live{Isolated: true, Tools: []string{"t"}}), silent)
+	first, err := s.Now(ctx)
+	require.NoError(t, err)
+	_, err = s.Call(ctx, "t", 1, nil)
+	require.NoError(t, err)
+	drawn, err := s.Random(ctx, 4)
+	require.NoError(t, err)
+	_, err = Do(ctx, s, "t", 3, fresh2)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	derived := s.Tape()
+	require.Len(t, derived.Records, 4)
+	assert.Empty(t, tape.Verify(derived))
+
+	again := start(t, derived)
+	second, err := again.Now(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, first, second)
+	_, err = again.Call(ctx, "t", 1, nil)
+	require.NoError(t, err)
+	bytes, err := again.Random(ctx, 4)
+	require.NoError(t, err)
+	assert.Equal(t, drawn, bytes)
+	assert.Zero(t, again.Stats().Derived)
 }
 
 // A tape that has clock reads answers with those alone.

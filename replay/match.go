@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tapedeck/tapedeck/internal/redact"
 	"github.com/tapedeck/tapedeck/replay/rules"
@@ -23,7 +24,8 @@ type call struct {
 	// like is the seq of the record that it is a drift from, 0 for the earliest.
 	like int
 	// derived is an answer that no record gave, nil for none.
-	derived *Answer
+	derived   *Answer
+	derivedAt time.Time
 	// liveArgs are what a live call runs with, nil for the arguments of the request;
 	// substituted are the paths where they differ.
 	liveArgs    json.RawMessage

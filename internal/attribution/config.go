@@ -6,6 +6,8 @@ import (
 	"path"
 	"regexp"
 	"slices"
+
+	"github.com/tapedeck/tapedeck/internal/yamlfile"
 )
 
 // Config extends the built-in table. The zero value is the table alone.
@@ -35,21 +37,13 @@ type Rule struct {
 }
 
 // FieldError says which field of a [Config] is wrong.
-type FieldError struct {
-	// Path is that of the field, such as "rules[2].class".
-	Path string
-	Err  error
-}
-
-func (e *FieldError) Error() string { return e.Path + ": " + e.Err.Error() }
-
-func (e *FieldError) Unwrap() error { return e.Err }
+type FieldError = yamlfile.FieldError
 
 // Validate reports everything that is wrong, each a [*FieldError].
 func (c *Config) Validate() error {
 	var faults []error
 	add := func(err error, format string, args ...any) {
-		faults = append(faults, &FieldError{fmt.Sprintf(format, args...), err})
+		faults = append(faults, &FieldError{Path: fmt.Sprintf(format, args...), Err: err})
 	}
 	globs := func(list []string, field string) {
 		for i, g := range list {
