@@ -227,6 +227,11 @@ func TestRunAnswersTheModel(t *testing.T) {
 		assert.Equal(t, exitNo, r.code)
 		assert.Contains(t, r.err, `message 1, text of user "hello" -> "hullo"`)
 	}
+	// A command that is killed leaves a report that is right.
+	r := tapeCmd(t, "", "run", file, "--", os.Args[0], "post", "OPENAI_BASE_URL", "/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"hello"}]}`, "die")
+	assert.Equal(t, 128+9, r.code, "%s", r.err)
+	assert.Contains(t, r.out, "data: [DONE]")
+	assert.Contains(t, r.err, "hits 1")
 }
 
 func TestRunUsage(t *testing.T) {
@@ -271,7 +276,7 @@ func TestRunKeepsTheProxyOutOfTheWay(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	t.Setenv(childEnv, "1")
-	words := []string{"run", "testdata/bare.jsonl", "--", os.Args[0], "env", "NO_PROXY", "env", "no_proxy"}
+	words := []string{"run", "testdata/bare.jsonl", "--no-proxy", "--", os.Args[0], "env", "NO_PROXY", "env", "no_proxy"}
 	assert.Equal(t, "NO_PROXY=\nno_proxy=\n", tapeCmd(t, "", words...).out, "nothing is set for nothing")
 	r := tapeCmd(t, "", append([]string{"http_proxy=http://proxy:3128", "NO_PROXY=.corp"}, words...)...)
 	assert.Equal(t, "NO_PROXY=.corp,127.0.0.1\nno_proxy=.corp,127.0.0.1\n", r.out)
