@@ -69,9 +69,9 @@ func (s *Session) looseOf(at toolKey) *looseTool {
 	return t
 }
 
-// exactly reports whether a step whose key is that of a call answers it: ids must
+// exactly reports whether a record with the key of a call answers it: its ids must
 // not stand for others already. s.mu is held.
-func (s *Session) exactly(c *call, i int) bool {
+func (s *Session) exactly(c *call) bool {
 	t := s.looseOf(toolKey{c.kind, c.tool})
 	if t == nil || t.args == nil || !t.args.HasIDs() {
 		return true

@@ -53,7 +53,7 @@ func (s *Session) match(c *call) (int, error) {
 	if s.cfg.order == OrderStrict {
 		due = d.next()
 	}
-	if i < 0 || due >= 0 && due != i || !s.exactly(c, i) {
+	if i < 0 || due >= 0 && due != i || !s.exactly(c) {
 		i = s.loosely(c, due)
 	}
 	if due >= 0 && due != i {

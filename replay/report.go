@@ -258,7 +258,7 @@ func (r *Report) Text() string {
 	}
 	fmt.Fprintf(&b, "  mode %s, order %s, completion %s, redaction %s\n", r.Stats.Mode, r.Policy.Order, r.Policy.Completion, r.Policy.Redaction)
 	if r.Policy.Rules != nil {
-		r.Policy.Rules.WriteText(&b)
+		b.WriteString(r.Policy.Rules.Text())
 	}
 	if len(r.Policy.Kinds) > 0 {
 		fmt.Fprintf(&b, "  only records of kind %q\n", r.Policy.Kinds)

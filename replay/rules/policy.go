@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -34,25 +33,27 @@ func (p *Policy) Empty() bool {
 	return len(p.Presets) == 0 && len(p.Rules) == 0 && p.Model.Params == nil
 }
 
-// WriteText writes the policy for people, one line a rule.
-func (p *Policy) WriteText(w io.Writer) {
+// Text is the policy for people, one indented line a rule.
+func (p *Policy) Text() string {
+	var b strings.Builder
 	if p.Model.Params != nil {
-		fmt.Fprintf(w, "  of model calls, compared parameters are: %s\n", orNone(p.Model.Params))
+		fmt.Fprintf(&b, "  of model calls, compared parameters are: %s\n", orNone(p.Model.Params))
 	}
 	for _, name := range p.Presets {
-		fmt.Fprintf(w, "  rules of preset %s\n", name)
+		fmt.Fprintf(&b, "  rules of preset %s\n", name)
 	}
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		fmt.Fprintf(w, "  rule %s", r.Title())
+		fmt.Fprintf(&b, "  rule %s", r.Title())
 		if r.Name != "" {
-			fmt.Fprintf(w, ": %s", r)
+			fmt.Fprintf(&b, ": %s", r)
 		}
 		if r.Why != "" {
-			fmt.Fprintf(w, " (%s)", r.Why)
+			fmt.Fprintf(&b, " (%s)", r.Why)
 		}
-		fmt.Fprintln(w)
+		b.WriteByte('\n')
 	}
+	return b.String()
 }
 
 func orNone(list []string) string {

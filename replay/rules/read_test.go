@@ -55,9 +55,6 @@ model:
 	require.NoError(t, err)
 	assert.NotNil(t, none.Model.Params, "none is not all")
 	assert.False(t, none.Empty())
-	var b strings.Builder
-	none.WriteText(&b)
-	got.WriteText(&b)
 	assert.Equal(t, `  of model calls, compared parameters are: none
   of model calls, compared parameters are: temperature, seed
   rules of preset model-ids
@@ -65,7 +62,7 @@ model:
   rule number at price ± 0.01 ± 0.001 of the larger
   rule regexp at ref like v\d+
   rule id in results at session in namespace session
-`, b.String())
+`, none.Text()+got.Text())
 }
 
 // TestBadPolicies: errors name the file, the line and the rule.
