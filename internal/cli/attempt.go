@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,6 +38,10 @@ func (f *sessionFlags) addAttempt(cmd *cobra.Command) {
 // of its own and in a process group of its own. What it wrote is redacted, since it
 // goes to reports and files that others read.
 func (a *app) attempt(ctx context.Context, path string, argv []string, flags *sessionFlags, timeout time.Duration, more ...replay.Option) regress.Outcome {
+	// The command is in a group that the keys of the terminal do not reach: who ends us
+	// means it too.
+	ctx, ignore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer ignore()
 	session, err := a.open(path, flags, more...)
 	if err != nil {
 		return regress.Outcome{Err: err}

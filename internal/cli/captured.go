@@ -57,7 +57,7 @@ func capture(ctx context.Context, argv, env []string, timeout time.Duration) (ca
 		return captured{}, context.Cause(ctx)
 	}
 	c := captured{
-		stdout: out.String(), cut: out.cut, stderr: errs.String(), took: time.Since(began),
+		stdout: out.text.String(), cut: out.cut, stderr: errs.String(), took: time.Since(began),
 		timedOut: limited.Err() != nil && err != nil,
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
@@ -68,21 +68,21 @@ func capture(ctx context.Context, argv, env []string, timeout time.Duration) (ca
 	return c, err
 }
 
-// head keeps the beginning of what is written.
+// head keeps the beginning of what is written. The buffer is a field because its
+// ReadFrom would take all there is.
 type head struct {
-	bytes.Buffer
+	text bytes.Buffer
 	most int
 	cut  bool
 }
 
 func (h *head) Write(p []byte) (int, error) {
-	room := h.most - h.Len()
-	if len(p) > room {
-		h.cut = true
-		_, _ = h.Buffer.Write(p[:room])
-		return len(p), nil
+	kept := p
+	if room := h.most - h.text.Len(); len(p) > room {
+		kept, h.cut = p[:room], true
 	}
-	return h.Buffer.Write(p)
+	_, _ = h.text.Write(kept)
+	return len(p), nil
 }
 
 // tail keeps the end of what is written.
