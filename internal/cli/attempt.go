@@ -50,7 +50,7 @@ func (a *app) attempt(ctx context.Context, path string, argv []string, flags *se
 	if err != nil {
 		return regress.Outcome{Err: err}
 	}
-	env, stop, err := a.serving(ctx, session, options...)
+	env, stop, err := a.serving(ctx, session, flags, options...)
 	if err != nil {
 		return regress.Outcome{Err: err}
 	}

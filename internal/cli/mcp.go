@@ -76,7 +76,7 @@ func (unclosed) Close() error { return nil }
 // serving is how a session is served to other programs.
 func (f *sessionFlags) serving() ([]serve.Option, error) {
 	definitions, err := f.definitions()
-	return []serve.Option{serve.WithSpeed(f.speed), serve.WithTools(definitions)}, err
+	return []serve.Option{serve.WithSpeed(f.speed), serve.WithTools(definitions), serve.WithModelHosts(f.modelHosts...)}, err
 }
 
 func unreachable(err error) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,10 @@ in $TAPE_URL; POST {"tool": …, "args": …} to $TAPE_URL/v1/call. The SDKs of 
 Anthropic and Gemini find it too, through $OPENAI_BASE_URL, $ANTHROPIC_BASE_URL and
 $GOOGLE_GEMINI_BASE_URL, and get keys that are none. Signals are passed on to the
 command. When it has ended, the report is printed on standard error.
+
+What the command asks of other servers by HTTP and HTTPS goes to a proxy that answers
+from the tape and refuses the rest; --no-proxy leaves that out, as do calls that run
+live.
 
 Exit code 1 when the replay was not clean: drift, miss, exhausted, gap, or
 records that were never asked for. Else the command's own exit code, 128 and the
@@ -65,7 +70,7 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 	if err != nil {
 		return err
 	}
-	code, err := a.trial(ctx, session, argv, env, options)
+	code, err := a.trial(ctx, session, argv, env, flags, options)
 	if err != nil {
 		return err
 	}
@@ -77,19 +82,29 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 
 // serving answers calls from a session until stop is called, which says what went
 // wrong meanwhile. Env is what tells a command where.
-func (a *app) serving(ctx context.Context, session *replay.Session, options ...serve.Option) (env []string, stop func() error, err error) {
+func (a *app) serving(ctx context.Context, session *replay.Session, flags *sessionFlags, options ...serve.Option) (env []string, stop func() error, err error) {
 	listener, err := serve.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- serve.New(session, options...).Serve(ctx, listener) }()
-	stop = func() error {
+	server := serve.New(session, options...)
+	go func() { served <- server.Serve(ctx, listener) }()
+	stopServer := func() error {
 		cancel()
 		return <-served
 	}
-	return append(a.withoutProxy(), a.environment(serve.URL(listener))...), stop, nil
+	env = a.environment(serve.URL(listener))
+	// What runs live runs in the command, and has to reach the world.
+	if flags.noProxy || session.Report().Policy.Live != nil {
+		return append(a.withoutProxy(), env...), stopServer, nil
+	}
+	proxied, stopProxy, err := a.proxying(ctx, server)
+	if err != nil {
+		return nil, nil, errors.Join(err, stopServer())
+	}
+	return append(env, proxied...), func() error { return errors.Join(stopProxy(), stopServer()) }, nil
 }
 
 // noKey stands where SDKs insist on a key. It opens nothing anywhere, and keeps the

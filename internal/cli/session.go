@@ -26,7 +26,8 @@ type sessionFlags struct {
 	speed                                        float64
 	mcpTools                                     string
 	unserved                                     []string
-	noHooks                                      bool
+	noHooks, noProxy, failElsewhere              bool
+	modelHosts                                   []string
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
@@ -48,6 +49,9 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 
 // addHooks is for verbs that run a command.
 func (f *sessionFlags) addHooks(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.noProxy, "no-proxy", false, "leave the proxy and the trusted authorities of the command as they are: what it asks of other servers goes out")
+	cmd.Flags().StringSliceVar(&f.modelHosts, "model-host", nil, "hosts of models beside the known ones, such as a gateway's; *.example.com is all below")
+	cmd.Flags().BoolVar(&f.failElsewhere, "fail-elsewhere", false, "let requests to hosts that the tape knows nothing of make the replay unclean")
 	cmd.Flags().BoolVar(&f.noHooks, "no-hooks", false, "do not answer the in-process tools of agent frameworks (Python, Node) from the tape")
 }
 
@@ -104,6 +108,9 @@ func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay
 		return nil, err
 	}
 	options = append(options, declared...)
+	if f.failElsewhere {
+		options = append(options, replay.WithElsewhereUnclean())
+	}
 	if f.failExpired {
 		options = append(options, replay.WithExpiredAsGap())
 	}

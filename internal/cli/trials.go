@@ -52,7 +52,7 @@ func (a *app) fork(ctx context.Context, file string, argv []string, flags *sessi
 		if err != nil {
 			return err
 		}
-		code, err := a.trial(ctx, session, argv, env, options)
+		code, err := a.trial(ctx, session, argv, env, flags, options)
 		if err != nil {
 			return errors.Join(err, session.Close())
 		}
@@ -87,8 +87,8 @@ func (a *app) fork(ctx context.Context, file string, argv []string, flags *sessi
 }
 
 // trial runs the command once.
-func (a *app) trial(ctx context.Context, session *replay.Session, argv, env []string, options []serve.Option) (code int, err error) {
-	more, stop, err := a.serving(ctx, session, options...)
+func (a *app) trial(ctx context.Context, session *replay.Session, argv, env []string, flags *sessionFlags, options []serve.Option) (code int, err error) {
+	more, stop, err := a.serving(ctx, session, flags, options...)
 	if err != nil {
 		return 0, err
 	}
