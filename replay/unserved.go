@@ -8,7 +8,8 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// ErrUnserved: a call that a model asked for was not answered from the tape.
+// ErrUnserved is found where a call that a model asked for was not answered from the
+// tape.
 var ErrUnserved = errors.New("a call was not answered from the tape")
 
 // Wanted is a tool call in the answer of a model, or in what a model is told.
