@@ -45,7 +45,7 @@ func TestTheRequestsOfCurlAreAnsweredFromTheTape(t *testing.T) {
 
 	r = tapeCmd(t, "", "run", "testdata/web.jsonl", "--fail-elsewhere", "--", "sh", "-c", byCurl)
 	assert.Equal(t, exitNo, r.code)
-	assert.Contains(t, r.err, "tape: replay was not clean: 1 refused elsewhere")
+	assert.Contains(t, r.err, "tape: the replay was not clean: 1 refused elsewhere")
 }
 
 func TestTheRequestsOfPythonAreAnsweredFromTheTape(t *testing.T) {
