@@ -23,15 +23,19 @@ def hook(module):
 
 
 def _result(types, answer):
-    """A recorded result in the protocol's form; a failure is a result with isError."""
+    """A recorded result in the envelope that it came in, else as text; a failure is a
+    result with isError."""
     failed = isinstance(answer, Failure)
     value = answer.result if failed else answer
-    if isinstance(value, dict) and isinstance(value.get("content"), list):
-        return types.CallToolResult.model_validate({**value, "isError": failed or bool(value.get("isError"))})
     if failed and value is None:
         value = answer.text
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    made = {"content": [{"type": "text", "text": text}], "isError": failed}
-    if isinstance(value, dict):
-        made["structuredContent"] = value
+    if isinstance(value, dict) and isinstance(value.get("content"), list):
+        made = {**value, "isError": failed or bool(value.get("isError"))}
+    elif isinstance(value, list) and value and all(isinstance(block, dict) and "type" in block for block in value):
+        made = {"content": value, "isError": failed}
+    elif value is None:
+        made = {"content": [], "isError": failed}
+    else:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        made = {"content": [{"type": "text", "text": text}], "isError": failed}
     return types.CallToolResult.model_validate(made)
