@@ -138,12 +138,12 @@ func answer(t *testing.T, result string, r *http.Request) *http.Response {
 }
 
 func TestAnAnswerIsWrittenAsItWas(t *testing.T) {
-	get := httptest.NewRequest("GET", "/", nil)
-	zipped := httptest.NewRequest("GET", "/", nil)
+	get := httptest.NewRequest(http.MethodGet, "/", nil)
+	zipped := httptest.NewRequest(http.MethodGet, "/", nil)
 	zipped.Header.Set("Accept-Encoding", "br, gzip;q=0.5")
-	unzipped := httptest.NewRequest("GET", "/", nil)
+	unzipped := httptest.NewRequest(http.MethodGet, "/", nil)
 	unzipped.Header.Set("Accept-Encoding", "gzip;q=0, identity")
-	head := httptest.NewRequest("HEAD", "/", nil)
+	head := httptest.NewRequest(http.MethodHead, "/", nil)
 	const encoded = `{"status":200,"headers":{"Content-Type":"text/html","Content-Encoding":"gzip","Content-Length":"3","Set-Cookie":["a=1","b=2"],"Connection":"close"},"body":"<p>é</p>"}`
 	for name, c := range map[string]struct {
 		result   string

@@ -15,7 +15,7 @@ import (
 	"github.com/tapedeck/tapedeck/internal/httptape/rawjson"
 )
 
-// ErrNoResponse: a result is not what a server answered.
+// ErrNoResponse means that a result is not what a server answered.
 var ErrNoResponse = errors.New("not an HTTP response")
 
 // Response is a recorded answer of a server. It shares memory with the result.

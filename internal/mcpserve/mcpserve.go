@@ -126,10 +126,10 @@ func Run(ctx context.Context, asker Asker, tools *Tools, transport mcp.Transport
 // ended is the error of a server that ran until its context ended, if that is not
 // all there was.
 func ended(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // private keeps answers from whoever stands between: they are a run of somebody.

@@ -105,8 +105,10 @@ func TestRequestsOfEveryServerReachTheHandler(t *testing.T) {
 
 func TestAClientThatDoesNotTrustUsIsNamed(t *testing.T) {
 	p := start(t)
-	_, err := p.client(t, false).Get("https://secret.example/")
-	require.Error(t, err)
+	response, err := p.client(t, false).Get("https://secret.example/")
+	if !assert.Error(t, err) {
+		_ = response.Body.Close()
+	}
 	require.Eventually(t, func() bool { return len(p.notes()) > 0 }, time.Second, time.Millisecond)
 	assert.Equal(t, []string{"secret.example: TLS: the client does not trust the certificate: it reads no variable that names the authorities"}, p.notes())
 }
@@ -127,6 +129,7 @@ func TestWhatIsNoTLSInsideIsRefused(t *testing.T) {
 	conn, answer := p.dial(t, "CONNECT db.example:5432 HTTP/1.1\r\nHost: db.example:5432\r\n\r\n")
 	response, err := http.ReadResponse(answer, &http.Request{Method: http.MethodConnect})
 	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
 	assert.Equal(t, 200, response.StatusCode)
 	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\n\r\n")
 	require.NoError(t, err)
@@ -135,6 +138,7 @@ func TestWhatIsNoTLSInsideIsRefused(t *testing.T) {
 	assert.Equal(t, 403, response.StatusCode)
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
 	assert.Equal(t, "this proxy takes nothing but TLS inside\n", string(text))
 	_, err = answer.ReadByte()
 	require.ErrorIs(t, err, io.EOF)
