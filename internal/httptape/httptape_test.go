@@ -169,6 +169,7 @@ func TestAnAnswerIsWrittenAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := answer(t, c.result, c.request)
+			defer func() { _ = got.Body.Close() }()
 			assert.Equal(t, c.status, got.StatusCode)
 			assert.Equal(t, c.encoding, got.Header.Get("Content-Encoding"))
 			assert.Equal(t, c.length, got.ContentLength)
@@ -185,7 +186,9 @@ func TestAnAnswerIsWrittenAsItWas(t *testing.T) {
 			assert.Empty(t, got.Header.Get("Connection"))
 		})
 	}
-	assert.Equal(t, []string{"a=1", "b=2"}, answer(t, encoded, get).Header["Set-Cookie"])
+	got := answer(t, encoded, get)
+	defer func() { _ = got.Body.Close() }()
+	assert.Equal(t, []string{"a=1", "b=2"}, got.Header["Set-Cookie"])
 }
 
 func TestWhatIsNoResponse(t *testing.T) {

@@ -164,6 +164,7 @@ func TestBadRequestsOfTheProxyItself(t *testing.T) {
 		_, answer := p.dial(t, c.request)
 		response, err := http.ReadResponse(answer, nil)
 		require.NoError(t, err, c.request)
+		require.NoError(t, response.Body.Close())
 		assert.Equal(t, c.status, response.StatusCode, c.request)
 	}
 	assert.Empty(t, p.notes())
