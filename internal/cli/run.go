@@ -71,6 +71,7 @@ func (a *app) run(ctx context.Context, file string, argv []string, flags *sessio
 		return err
 	}
 	code, err := a.trial(ctx, session, argv, env, flags, options)
+	remove() // Whoever reads the report may stop reading, and end us.
 	if err != nil {
 		return err
 	}
