@@ -8,7 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,7 +22,9 @@ type child struct {
 	t         *testing.T
 	dir, tape string
 	env       []string
-	asked     []string
+	// mu guards asked, what came to the tape.
+	mu    sync.Mutex
+	asked []string
 }
 
 func newChild(t *testing.T) *child {
@@ -43,7 +46,9 @@ func newChild(t *testing.T) *child {
 // answer is the tape: what a call gets is in its arguments.
 func (c *child) answer(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	c.mu.Lock()
 	c.asked = append(c.asked, string(body))
+	c.mu.Unlock()
 	var call struct{ Args map[string]any }
 	_ = json.Unmarshal(body, &call)
 	switch call.Args["want"] {
@@ -73,8 +78,18 @@ func (c *child) run(name string, args ...string) (said string, code int) {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), append(c.env, "PYTHONDONTWRITEBYTECODE=1", "TAPE_URL="+c.tape)...)
+	c.mu.Lock()
+	c.asked = nil
+	c.mu.Unlock()
 	out, _ := cmd.CombinedOutput()
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// calls are those of the last run.
+func (c *child) calls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.asked)
 }
 
 // smolagents is as much of the framework as the hook sees.
@@ -109,8 +124,8 @@ func TestPythonToolsAreAnsweredOnceTheirFrameworkIsImported(t *testing.T) {
 			assert.Equal(t, want.code, code, said)
 			assert.NotContains(t, said, "swallowed")
 			assert.NotContains(t, said, "live")
-			require.Len(t, c.asked, 1)
-			assert.Contains(t, c.asked[0], `"tool": "print"`)
+			require.Len(t, c.calls(), 1)
+			assert.Contains(t, c.calls()[0], `"tool": "print"`)
 		})
 	}
 }
@@ -185,13 +200,12 @@ generate({ toolName: "print", toolCallId: "c1", input: JSON.parse(process.argv[2
 			`{"want":"failure","type":"a.PaperError"}`: {`{"caught":"PaperError: out of paper"}`, 0},
 			`{"want":"drift"}`:                         {"TapeVerdict: drift at step 1", 1},
 		} {
-			c.asked = nil
 			said, code := c.run("node", file, input)
 			assert.Contains(t, said, want.says, "%s %s", file, input)
 			assert.Equal(t, want.code, code, said)
 			assert.NotContains(t, said, "live")
-			require.Len(t, c.asked, 1, said)
-			assert.True(t, strings.Contains(c.asked[0], `"tool_call_id":"c1"`), c.asked[0])
+			require.Len(t, c.calls(), 1, said)
+			assert.Contains(t, c.calls()[0], `"tool_call_id":"c1"`)
 		}
 	}
 	t.Run("a version without the function", func(t *testing.T) {
