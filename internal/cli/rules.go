@@ -105,7 +105,7 @@ func (a *app) readReport(path string) (*replay.Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 		in = file
 	}
 	text, err := io.ReadAll(in)

@@ -37,7 +37,7 @@ func forwarding(t testing.TB, tapeText string, options ...Option) (*replay.Sessi
 	return session, New(session, options...)
 }
 
-func forward(t *testing.T, s *Server, method, target, body string, headers ...string) *http.Response {
+func forward(t *testing.T, s *Server, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	u, err := url.Parse(target)
 	require.NoError(t, err)
 	r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader(body))
@@ -47,33 +47,27 @@ func forward(t *testing.T, s *Server, method, target, body string, headers ...st
 	}
 	w := httptest.NewRecorder()
 	s.Forwarded(w, r)
-	return w.Result()
-}
-
-func textOf(t *testing.T, r *http.Response) string {
-	text, err := io.ReadAll(r.Body)
-	require.NoError(t, err)
-	return string(text)
+	return w
 }
 
 func TestExchangesAreAnsweredAsTheServerDid(t *testing.T) {
 	session, s := forwarding(t, exchanges)
 	got := forward(t, s, "GET", "https://API.example.com:443/rates?day=2&base=EUR", "", "Accept", "application/json", "User-Agent", "other/9")
-	assert.Equal(t, 200, got.StatusCode)
-	assert.Equal(t, `{"NOK": 11.8}`, textOf(t, got))
-	assert.Equal(t, `"a"`, got.Header.Get("ETag"))
-	assert.Equal(t, "1", got.Header.Get("Tape-Seq"))
-	assert.Empty(t, got.Header.Get("X-Content-Type-Options"), "the server did not say so")
+	assert.Equal(t, 200, got.Code)
+	assert.Equal(t, `{"NOK": 11.8}`, got.Body.String())
+	assert.Equal(t, `"a"`, got.Header().Get("ETag"))
+	assert.Equal(t, "1", got.Header().Get("Tape-Seq"))
+	assert.Empty(t, got.Header().Get("X-Content-Type-Options"), "the server did not say so")
 	got = forward(t, s, "POST", "https://api.example.com/orders", `{"n": 1, "sku": 7}`)
-	assert.Equal(t, 503, got.StatusCode)
-	assert.Equal(t, "busy", textOf(t, got))
-	assert.Equal(t, "1", got.Header.Get("Retry-After"))
-	assert.Equal(t, 201, forward(t, s, "POST", "https://api.example.com/orders", `{"n": 1, "sku": 7}`).StatusCode)
-	assert.Equal(t, 504, forward(t, s, "GET", "http://down.example:8080", "").StatusCode)
+	assert.Equal(t, 503, got.Code)
+	assert.Equal(t, "busy", got.Body.String())
+	assert.Equal(t, "1", got.Header().Get("Retry-After"))
+	assert.Equal(t, 201, forward(t, s, "POST", "https://api.example.com/orders", `{"n": 1, "sku": 7}`).Code)
+	assert.Equal(t, 504, forward(t, s, "GET", "http://down.example:8080", "").Code)
 	got = forward(t, s, "GET", "http://down.example:8080", "")
-	assert.Equal(t, 502, got.StatusCode)
-	assert.JSONEq(t, `{"error":{"code":"ConnectError","message":"refused"}}`, textOf(t, got))
-	assert.Equal(t, "50000000", forward(t, s, "HEAD", "https://files.example/big", "").Header.Get("Content-Length"))
+	assert.Equal(t, 502, got.Code)
+	assert.JSONEq(t, `{"error":{"code":"ConnectError","message":"refused"}}`, got.Body.String())
+	assert.Equal(t, "50000000", forward(t, s, "HEAD", "https://files.example/big", "").Header().Get("Content-Length"))
 	stats := session.Stats()
 	assert.Equal(t, [2]int{6, 6}, [2]int{stats.Steps, stats.TapeHits})
 	assert.Contains(t, session.Report().Text(), "claim: answer: a connection that failed: rebuilt: answered with 504, as a proxy does (2 calls)")
@@ -92,11 +86,11 @@ func TestVerdictsOnExchanges(t *testing.T) {
 		{"HEAD", "https://files.example/big", "", 410, "tape_exhausted", ""},
 	} {
 		got := forward(t, s, c.method, c.target, c.body)
-		assert.Equal(t, c.status, got.StatusCode, c.target)
+		assert.Equal(t, c.status, got.Code, c.target)
 		if c.code != "" {
-			assert.Equal(t, "false", got.Header.Get("X-Should-Retry"))
+			assert.Equal(t, "false", got.Header().Get("X-Should-Retry"))
 			if c.method != "HEAD" {
-				text := textOf(t, got)
+				text := got.Body.String()
 				assert.Contains(t, text, `"code":"`+c.code+`"`)
 				assert.Contains(t, text, c.message)
 			}
@@ -111,9 +105,9 @@ func TestRequestsElsewhereAreRefused(t *testing.T) {
 	session, s := forwarding(t, exchanges)
 	for range 2 {
 		got := forward(t, s, "POST", "https://telemetry.example/v1/events?key=abc", `{}`)
-		assert.Equal(t, http.StatusForbidden, got.StatusCode)
-		assert.Equal(t, "false", got.Header.Get("X-Should-Retry"))
-		assert.Contains(t, textOf(t, got), `"code":"tape_elsewhere"`)
+		assert.Equal(t, http.StatusForbidden, got.Code)
+		assert.Equal(t, "false", got.Header().Get("X-Should-Retry"))
+		assert.Contains(t, got.Body.String(), `"code":"tape_elsewhere"`)
 	}
 	forward(t, s, "GET", "wss://api.example.com/socket", "", "Connection", "Upgrade", "Upgrade", "websocket")
 	forward(t, s, "POST", "http://127.0.0.1:4318/v1/traces", "")
@@ -138,11 +132,11 @@ func TestModelHostsAreAnsweredByTheModelsOfTheTape(t *testing.T) {
 		_, s := forwarding(t, exchanges, WithModelHosts("LLM.corp.example", "*.llm.corp.example"))
 		got := forward(t, s, "POST", "https://"+host+"/v1/chat/completions", chat)
 		if !known {
-			assert.Equal(t, http.StatusForbidden, got.StatusCode, host)
+			assert.Equal(t, http.StatusForbidden, got.Code, host)
 			continue
 		}
-		assert.Equal(t, http.StatusOK, got.StatusCode, host)
-		assert.Contains(t, textOf(t, got), `"content":"hello"`)
+		assert.Equal(t, http.StatusOK, got.Code, host)
+		assert.Contains(t, got.Body.String(), `"content":"hello"`)
 	}
 }
 
@@ -154,10 +148,10 @@ func TestMCPServersAreAnsweredAtAnyHost(t *testing.T) {
 	accept := []string{"Accept", "application/json, text/event-stream", "Content-Type", "application/json"}
 	got := forward(t, s, "POST", "https://mcp.wiki.example/v2/endpoint",
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, accept...)
-	require.Equal(t, http.StatusOK, got.StatusCode)
-	accept = append(accept, "Mcp-Session-Id", got.Header.Get("Mcp-Session-Id"))
+	require.Equal(t, http.StatusOK, got.Code)
+	accept = append(accept, "Mcp-Session-Id", got.Header().Get("Mcp-Session-Id"))
 	got = forward(t, s, "POST", "https://mcp.wiki.example/v2/endpoint", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"q":"x"}}}`, accept...)
-	assert.Contains(t, textOf(t, got), `"text":"y"`)
+	assert.Contains(t, got.Body.String(), `"text":"y"`)
 	assert.Equal(t, 1, session.Stats().TapeHits)
 }
 
@@ -172,7 +166,9 @@ func TestARewrittenURL(t *testing.T) {
 		response, err := http.DefaultClient.Do(request)
 		require.NoError(t, err)
 		defer func() { _ = response.Body.Close() }()
-		return response.StatusCode, textOf(t, response)
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(text)
 	}
 	status, text := get("/http/https/api.example.com/rates?base=EUR&day=2")
 	assert.Equal(t, 200, status)
@@ -191,8 +187,8 @@ func TestARewrittenURL(t *testing.T) {
 func TestAnExchangeThatIsNoneIsAGap(t *testing.T) {
 	session, s := forwarding(t, `{"seq":1,"tool":"http","args":{"method":"GET","url":"https://a.example/"},"result":null}`+"\n")
 	got := forward(t, s, "GET", "https://a.example/", "")
-	assert.Equal(t, http.StatusFailedDependency, got.StatusCode)
-	assert.Contains(t, textOf(t, got), "not an HTTP response")
+	assert.Equal(t, http.StatusFailedDependency, got.Code)
+	assert.Contains(t, got.Body.String(), "not an HTTP response")
 	assert.Equal(t, 1, session.Stats().Gaps)
 }
 
@@ -206,7 +202,7 @@ func TestAKilledClientLeavesTheSessionUsable(t *testing.T) {
 	r.Header.Set("Accept", "application/json")
 	s.Forwarded(httptest.NewRecorder(), r)
 	got := forward(t, s, "GET", "https://api.example.com/rates?base=EUR&day=2", "", "Accept", "application/json")
-	assert.Equal(t, 200, got.StatusCode, "it was gone before the call was made")
+	assert.Equal(t, 200, got.Code, "it was gone before the call was made")
 	assert.Equal(t, 1, session.Stats().TapeHits)
 }
 
