@@ -22,7 +22,9 @@ Without a session of its own, a program does what the environment says:
 Modes: "replay" answers from the tape alone: everything but a hit is an error, and
 close() fails for records that were never asked for. "replay+record" also runs what the
 tape does not have, once, and appends it. "record" runs and appends everything. Where
-TAPE_URL is set it decides, whatever mode a session was opened in.
+TAPE_URL is set it decides, whatever mode a session was opened in: in a live replay and
+from a fork on the server tells a call to run, with which arguments, and is told what
+came of it.
 
 Nothing falls through to a live call silently. What is recorded is NOT redacted unless
 a session has a redact= hook. A session holds its tape in memory and is safe for
@@ -52,7 +54,7 @@ from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Opti
 
 __all__ = [
     "Session", "call", "acall", "tool", "use", "session", "canonical", "key", "parse", "dump",
-    "TapeError", "Verdict", "Drift", "Miss", "Exhausted", "Gap", "Unclean", "RecordedError",
+    "TapeError", "Verdict", "Drift", "Miss", "Exhausted", "Gap", "Refused", "Unclean", "RecordedError",
 ]
 
 VERSION = "1"
@@ -105,6 +107,10 @@ class Exhausted(Verdict):
 class Gap(Verdict):
     """The call is on the tape, its content is not."""
     verdict = "gap"
+
+
+class Refused(TapeError):
+    """The call would have to run live and may not; the message says what to do."""
 
 
 class Unclean(TapeError):
@@ -482,10 +488,10 @@ class _Recorder:
 
 
 class _Call:
-    """A call made comparable with records; redacted."""
+    """A call made comparable with records; redacted. `given` are the arguments before."""
 
-    def __init__(self, number: int, kind: str, tool: str, args: Any, redacted: List[str]):
-        self.number, self.kind, self.tool, self.args, self.redacted = number, kind, tool, args, redacted
+    def __init__(self, number: int, kind: str, tool: str, args: Any, redacted: List[str], given: Any = None):
+        self.number, self.kind, self.tool, self.args, self.redacted, self.given = number, kind, tool, args, redacted, given
         self.key = key(tool, args)
 
     def details(self, **more: Any) -> Dict[str, Any]:
@@ -599,12 +605,12 @@ class Session:
         RecordedError; what the tape does not answer is a Verdict."""
         if inspect.iscoroutinefunction(fn):
             raise TypeError("%s is a coroutine function: use acall" % tool)
-        return self._call(tool, None if fn is None else functools.partial(_apply, fn, args), args, kind, side_effect, errors)
+        return self._call(tool, None if fn is None else functools.partial(_apply, fn), args, kind, side_effect, errors)
 
     async def acall(self, tool: str, fn: Optional[Callable[..., Awaitable[Any]]], args: Any = None, *, kind: str = "tool",
                     side_effect: Optional[bool] = None, errors: Iterable[Type[BaseException]] = ()) -> Any:
         """call() for functions whose result is awaited."""
-        return await self._acall(tool, None if fn is None else functools.partial(_apply, fn, args), args, kind, side_effect, errors)
+        return await self._acall(tool, None if fn is None else functools.partial(_apply, fn), args, kind, side_effect, errors)
 
     def tool(self, fn: Any = None, *, name: Optional[str] = None, kind: str = "tool",
              side_effect: Optional[bool] = None, errors: Iterable[Type[BaseException]] = ()) -> Any:
@@ -612,38 +618,43 @@ class Session:
         of the tool of its name, with the arguments that were given, by name."""
         return _decorator(lambda: self, fn, name, kind, side_effect, errors)
 
-    def _call(self, tool: str, run: Optional[Callable[[], Any]], args: Any, kind: str,
+    def _call(self, tool: str, run: Optional[Callable[[Any], Any]], args: Any, kind: str,
               side_effect: Optional[bool], errors: Iterable[Type[BaseException]]) -> Any:
         answer = self._ask(tool, args, kind, run is not None, side_effect)
         if isinstance(answer, _Answer):
             return answer.give(errors)
         assert run is not None
         try:
-            value = run()
+            value = run(answer.args)
         except BaseException as error:
             answer.failed(error)
             raise
         return answer.returned(value)
 
-    async def _acall(self, tool: str, run: Optional[Callable[[], Awaitable[Any]]], args: Any, kind: str,
+    async def _acall(self, tool: str, run: Optional[Callable[[Any], Awaitable[Any]]], args: Any, kind: str,
                      side_effect: Optional[bool], errors: Iterable[Type[BaseException]]) -> Any:
-        ask = functools.partial(self._ask, tool, args, kind, run is not None, side_effect)
-        # A server may hold an answer back; a tape in memory never waits.
-        answer = await asyncio.get_running_loop().run_in_executor(None, ask) if self.url else ask()
+        answer = await self._aside(self._ask, tool, args, kind, run is not None, side_effect)
         if isinstance(answer, _Answer):
             return answer.give(errors)
         assert run is not None
         try:
-            value = await run()
+            value = await run(answer.args)
         except BaseException as error:
-            answer.failed(error)
+            await self._aside(answer.failed, error)
             raise
-        return answer.returned(value)
+        return await self._aside(answer.returned, value)
+
+    async def _aside(self, work: Callable[..., Any], *args: Any) -> Any:
+        # A server may hold an answer back; a tape in memory never waits.
+        if self.url:
+            return await asyncio.get_running_loop().run_in_executor(None, functools.partial(work, *args))
+        return work(*args)
 
     def _ask(self, tool: str, args: Any, kind: str, can_run: bool, side_effect: Optional[bool]) -> Any:
         """An _Answer, or a _Live call that is to run."""
         if kind not in KINDS:
             raise TapeError("%s: unknown kind %r, want one of %s" % (tool, kind, ", ".join(KINDS)))
+        given = args
         try:
             args, redacted = self._redacted("args", args)
         except (TypeError, ValueError) as error:
@@ -652,9 +663,9 @@ class Session:
             if self._closed:
                 raise TapeError("%s: the session is closed" % tool)
             self._stats["steps"] += 1
-            made = _Call(self._stats["steps"], kind, tool, args, redacted)
+            made = _Call(self._stats["steps"], kind, tool, args, redacted, given)
         if self.url:
-            return self._serve(made)
+            return self._serve(made, can_run, side_effect)
         with self._lock:
             if self.mode != "record":
                 try:
@@ -772,12 +783,15 @@ class Session:
         seq = self._recorder.begin()
         if side_effect is None:
             side_effect = self._effects.get(made.tool)
-        self._stats["live_tool_calls"] += 1
-        self._stats["real_side_effects"] += side_effect is True
+        self._count_live(side_effect)
         if self.mode == "replay+record":
             at = (made.kind, made.key)
             self._ran[at] = (self._ran.get(at, (0, 0))[0] + 1, seq)
         return _Live(self, made, seq, side_effect)
+
+    def _count_live(self, side_effect: Optional[bool]) -> None:
+        self._stats["live_tool_calls"] += 1
+        self._stats["real_side_effects"] += side_effect is True
 
     def _end(self, made: _Call, record: Dict[str, Any]) -> None:
         with self._lock:
@@ -789,9 +803,27 @@ class Session:
 
     # -- the server
 
-    def _serve(self, made: _Call) -> _Answer:
-        body = dump({"tool": made.tool, "args": made.args, "kind": made.kind}).encode()
-        request = urllib.request.Request(self.url + "/v1/call", body, {"Content-Type": "application/json"})
+    def _serve(self, made: _Call, can_run: bool, side_effect: Optional[bool]) -> Any:
+        """An _Answer of the server, or an _Ordered call that is to run."""
+        body: Dict[str, Any] = {"tool": made.tool, "args": made.args, "kind": made.kind}
+        if can_run:
+            body["live"] = True
+        seq, said = self._post("/v1/call", made, body)
+        if said.get("live") is True and can_run:
+            if not (isinstance(said.get("call"), str) and "args" in said):
+                raise TapeError("%s: status 200, and no answer to a call" % self.url)
+            with self._lock:
+                self._count_live(side_effect)
+            return _Ordered(self, made, said["call"], side_effect).begin(said["args"])
+        if "result" not in said:
+            raise TapeError("%s: status 200, and no answer to a call" % self.url)
+        with self._lock:
+            self._stats["tape_hits"] += 1
+        return _Answer(said["result"], _failure(said.get("error")), seq)
+
+    def _post(self, path: str, made: _Call, body: Dict[str, Any]) -> Tuple[int, Dict[str, Any]]:
+        """The step and the answer of the server. Raises what it refuses."""
+        request = urllib.request.Request(self.url + path, dump(body).encode(), {"Content-Type": "application/json"})
         # The server is on this machine: no proxy in between.
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
@@ -804,25 +836,27 @@ class Session:
             raise TapeError("%s: the server of the tape does not answer: %s" % (self.url, error)) from error
         try:
             said = parse(text.decode("utf-8", "replace"))
-            failed = said.get("error")
-            if status == 200:
-                answer = _Answer(said["result"], _failure(failed), seq)
-                with self._lock:
-                    self._stats["tape_hits"] += 1
-                return answer
+            if status == 200 and isinstance(said, dict):
+                return seq, said
+            failed = said["error"]
             code, message = failed["code"], failed["message"]
-        except (ValueError, LookupError, AttributeError, TypeError) as error:
+        except (ValueError, LookupError, TypeError) as error:
             raise TapeError("%s: status %d, and no answer to a call" % (self.url, status)) from error
+        raise self._refusal(made, code, message, failed)
+
+    def _refusal(self, made: _Call, code: str, message: str, failed: Dict[str, Any]) -> TapeError:
+        if code == "live_refused":
+            return Refused(message)
         cls = {"tape_drift": Drift, "tape_miss": Miss, "tape_exhausted": Exhausted, "tape_gap": Gap}.get(code)
         if cls is None:
-            raise TapeError("%s: %s: %s" % (made.tool, code, message))
+            return TapeError("%s: %s: %s" % (made.tool, code, message))
         details = {n: v for n, v in failed.items() if n not in ("code", "message", "verdict")}
         for difference in details.get("differences") or []:
             difference.update({side: dump(difference[side]) for side in ("recorded", "live") if side in difference})
         verdict = cls(message, **details)
         with self._lock:
             self._count(verdict)
-        raise verdict
+        return verdict
 
     # -- the end
 
@@ -874,10 +908,11 @@ class Session:
 
 
 class _Live:
-    """A call that runs and is being recorded."""
+    """A call that runs, with `args`, and is being recorded."""
 
     def __init__(self, session: Session, made: _Call, seq: int, side_effect: Optional[bool]):
         self.session, self.made, self.seq, self.side_effect = session, made, seq, side_effect
+        self.args = made.given
         self.start, self.began = _now(), time.perf_counter()
 
     def returned(self, value: Any) -> Any:
@@ -918,6 +953,29 @@ class _Live:
         self.session._end(made, record)
 
 
+class _Ordered(_Live):
+    """A call that the server has this program run, and is told the outcome of."""
+
+    def __init__(self, session: Session, made: _Call, id: str, side_effect: Optional[bool]):
+        super().__init__(session, made, 0, side_effect)
+        self.id = id
+
+    def begin(self, args: Any) -> "_Ordered":
+        """Take the arguments to run with, which may be about other accounts."""
+        if dump(args) == dump(self.made.args):
+            return self  # with the values as the program has them
+        if self.made.redacted:
+            error = TapeError("%s: cannot run with other arguments: redact= has hidden some of the program's from the server" % self.made.tool)
+            self.failed(error)
+            raise error
+        self.args = args
+        return self
+
+    def _record(self, result: Any, error: Optional[Dict[str, str]], redacted: List[str]) -> None:
+        outcome = {"result": result} if error is None else {"error": error}
+        self.session._post("/v1/record", self.made, {"call": self.id, **outcome})
+
+
 def _gap(made: _Call, step: _Step, gap: Dict[str, Any]) -> Gap:
     why, fix = gap.get("why") or "not captured", gap.get("fix")
     text = "gap at step %d: %s: %s: %s" % (step.seq, made.tool, gap.get("what"), why)
@@ -942,14 +1000,27 @@ def _decorator(current: Callable[[], Optional[Session]], fn: Any, name: Optional
             raise TypeError("%s gives its result piece by piece, which a tape cannot hold" % fn.__qualname__)
         tool, signature = name or fn.__name__, inspect.signature(fn)
 
-        def named(args: Any, kwargs: Any) -> Dict[str, Any]:
+        def bind(args: Any, kwargs: Any) -> Tuple[Dict[str, Any], Callable[[Any], Any]]:
+            """The arguments by name, and what calls fn with these or with others."""
+            bound = signature.bind(*args, **kwargs)
             given: Dict[str, Any] = {}
-            for i, (at, value) in enumerate(signature.bind(*args, **kwargs).arguments.items()):
+            for i, (at, value) in enumerate(bound.arguments.items()):
                 if signature.parameters[at].kind is inspect.Parameter.VAR_KEYWORD:
                     given.update(value)
                 elif not (i == 0 and at in ("self", "cls")):
                     given[at] = value
-            return given
+
+            def run(others: Any) -> Any:
+                if others is given:
+                    return fn(*args, **kwargs)
+                for at, value in bound.arguments.items():
+                    if signature.parameters[at].kind is inspect.Parameter.VAR_KEYWORD:
+                        bound.arguments[at] = {name: others[name] for name in value}
+                    elif at in given:
+                        bound.arguments[at] = others[at]
+                return fn(*bound.args, **bound.kwargs)
+
+            return given, run
 
         if inspect.iscoroutinefunction(fn):
             @functools.wraps(fn)
@@ -957,7 +1028,8 @@ def _decorator(current: Callable[[], Optional[Session]], fn: Any, name: Optional
                 session = current()
                 if session is None:
                     return await fn(*args, **kwargs)
-                return await session._acall(tool, lambda: fn(*args, **kwargs), named(args, kwargs), kind, side_effect, errors)
+                given, run = bind(args, kwargs)
+                return await session._acall(tool, run, given, kind, side_effect, errors)
             return awaited
 
         @functools.wraps(fn)
@@ -965,7 +1037,8 @@ def _decorator(current: Callable[[], Optional[Session]], fn: Any, name: Optional
             session = current()
             if session is None:
                 return fn(*args, **kwargs)
-            return session._call(tool, lambda: fn(*args, **kwargs), named(args, kwargs), kind, side_effect, errors)
+            given, run = bind(args, kwargs)
+            return session._call(tool, run, given, kind, side_effect, errors)
         return called
 
     return wrap if fn is None else wrap(fn)

@@ -460,7 +460,7 @@ class Served(Base):
         with self.assertRaises(tape.RecordedError) as raised:
             asyncio.run(session.acall("u", None, 1, kind="model"))
         self.assertEqual(("503", "down", "Busy", 7, "half"), tuple(getattr(raised.exception, n) for n in ("code", "message", "type", "seq", "result")))
-        self.assertEqual([{"tool": "t", "args": {"token": "[hidden]"}, "kind": "tool"}, {"tool": "u", "args": 1, "kind": "model"}], Server.asked)
+        self.assertEqual([{"tool": "t", "args": {"token": "[hidden]"}, "kind": "tool", "live": True}, {"tool": "u", "args": 1, "kind": "model"}], Server.asked)
         self.assertFalse((self.folder / "never").exists())
         session.close()
         self.assertEqual(("served", 2), (session.stats()["mode"], session.stats()["tape_hits"]))
@@ -475,9 +475,82 @@ class Served(Base):
             with self.assertRaises(tape.Unclean):
                 session.close()
 
+    def order(self, args, **answer):
+        """The answers to a call that is to run with args, and to the report of its outcome."""
+        Server.asked = []
+        Server.answers = [(200, json.dumps({"live": True, "code": "run_live", "call": "live-1", "args": args}).encode()),
+                          (200, json.dumps(answer or {"result": None}).encode())]
+
+    def test_the_server_has_calls_run(self):
+        @tape.tool(side_effect=True)
+        def pay(account, *rest, cents=1, **more):
+            return (account, rest, cents, more)
+
+        class Agent:
+            @tape.tool
+            async def pay(self, account):
+                return account
+
+        async def fetch(account):
+            return (account,)
+
+        session = tape.Session()
+        self.addCleanup(tape.use, None)
+        tape.use(session)
+        for name, args, work, want in [
+            ("as asked", {"account": "a"}, lambda: session.call("pay", lambda account: (account,), {"account": "a"}), ["a"]),
+            ("one value", "b", lambda: session.call("pay", lambda account: [account], "a"), ["b"]),
+            ("others", {"account": "b"}, lambda: session.call("pay", lambda account: [account], {"account": "a"}), ["b"]),
+            ("others, awaited", {"account": "b"}, lambda: asyncio.run(session.acall("pay", fetch, {"account": "a"})), ["b"]),
+            ("a function", {"account": "b", "rest": [2], "cents": 3, "to": "d"}, lambda: pay("a", 2, cents=3, to="c"), ["b", [2], 3, {"to": "d"}]),
+            ("a method", {"account": "b"}, lambda: asyncio.run(Agent().pay("a")), "b"),
+        ]:
+            with self.subTest(name):
+                self.order(args)
+                self.assertEqual(want, work())
+                self.assertTrue(Server.asked[0]["live"])
+                self.assertEqual({"call": "live-1", "result": want}, Server.asked[1])
+        self.assertEqual((6, 1, 0), tuple(session.stats()[n] for n in ("live_tool_calls", "real_side_effects", "tape_hits")))
+        session.close()
+
+    def test_the_server_is_told_of_failures(self):
+        class Busy(Exception):
+            pass
+
+        def fail():
+            raise Busy("down")
+
+        async def later():
+            fail()
+
+        session = tape.Session()
+        for work in (lambda: session.call("t", fail), lambda: asyncio.run(session.acall("t", later))):
+            self.order(None)
+            self.assertRaises(Busy, work)
+            self.assertEqual({"call": "live-1", "error": {"message": "down", "type": "Busy"}}, Server.asked[1])
+        self.order(None)
+        self.assertRaisesRegex(tape.TapeError, "result of t: a set is not JSON", session.call, "t", lambda: {1})
+        self.assertEqual("TapeError", Server.asked[1]["error"]["type"])
+
+    def test_what_a_hook_hides_cannot_be_given_others(self):
+        session = tape.Session(redact=hide)
+        self.order({"token": "[hidden]"})
+        self.assertEqual("x", session.call("t", lambda token: token, {"token": "x"}), "the program has its own value")
+        self.order({"token": "[hidden]", "account": "b"})
+        self.assertRaisesRegex(tape.TapeError, "cannot run with other arguments", session.call, "t", self.fail, {"token": "x", "account": "a"})
+        self.assertIn("cannot run", Server.asked[1]["error"]["message"])
+
+    def test_calls_that_may_not_run(self):
+        Server.answers = [(403, b'{"error":{"code":"live_refused","message":"refused: call 1: say --isolated"}}')]
+        with self.assertRaisesRegex(tape.Refused, "say --isolated"):
+            tape.Session().call("t", self.fail)
+        Server.answers = [(200, b'{"live":true,"code":"run_live","call":"live-1","args":null}'), (404, b'{"error":{"code":"not_found","message":"no call"}}')]
+        with self.assertRaisesRegex(tape.TapeError, "t: not_found: no call"):
+            tape.Session().call("t", lambda: 1)
+
     def test_answers_that_are_none(self):
         for status, text, want in [(400, b'{"error":{"code":"bad_request","message":"no"}}', "bad_request: no"), (200, b"{}", "no answer"),
-                                   (500, b"<html>", "status 500"), (200, b"[]", "no answer"), (404, b'{"error":"x"}', "no answer")]:
+                                   (500, b"<html>", "status 500"), (200, b"[]", "no answer"), (200, b'{"live":true}', "no answer"), (404, b'{"error":"x"}', "no answer")]:
             Server.answers = [(status, text)]
             with self.assertRaisesRegex(tape.TapeError, want):
                 tape.Session().call("t", self.fail)

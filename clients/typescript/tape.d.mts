@@ -42,6 +42,9 @@ export class Miss extends Verdict {}
 export class Exhausted extends Verdict {}
 export class Gap extends Verdict {}
 
+/** The call would have to run live and may not; the message says what to do. */
+export class Refused extends TapeError {}
+
 export class Unclean extends TapeError {
   constructor(message: string, stats: Stats);
   readonly stats: Stats;

@@ -22,7 +22,9 @@
  * Modes: "replay" answers from the tape alone: everything but a hit is an error, and
  * close() fails for records that were never asked for. "replay+record" also runs what
  * the tape does not have, once, and appends it. "record" runs and appends everything.
- * Where TAPE_URL is set it decides, whatever mode a session was opened in.
+ * Where TAPE_URL is set it decides, whatever mode a session was opened in: in a live
+ * replay and from a fork on the server tells a call to run, with which arguments, and is
+ * told what came of it.
  *
  * Nothing falls through to a live call silently. What is recorded is NOT redacted unless
  * a session has a `redact` hook. A session holds its tape in memory. Numbers: a whole
@@ -70,6 +72,9 @@ export class Miss extends Verdict { static verdict = "miss"; }
 export class Exhausted extends Verdict { static verdict = "exhausted"; }
 /** The call is on the tape, its content is not. */
 export class Gap extends Verdict { static verdict = "gap"; }
+
+/** The call would have to run live and may not; the message says what to do. */
+export class Refused extends TapeError {}
 
 /** The replay as a whole was not clean; `stats` says why. */
 export class Unclean extends TapeError {
@@ -635,7 +640,7 @@ export class Session {
    * RecordedError; what the tape does not answer is a Verdict.
    */
   async call(tool, fn, args = null, { kind = "tool", sideEffect, errors = [] } = {}) {
-    return this._run(tool, fn && (() => fn(args)), args, { kind, sideEffect, errors });
+    return this._run(tool, fn, args, { kind, sideEffect, errors });
   }
 
   /**
@@ -655,7 +660,7 @@ export class Session {
     }
     if (this.#closed) throw new TapeError(`${tool}: the session is closed`);
     const made = { number: ++this.#stats.steps, kind, tool, args: tree, key: keyOf(tool, tree), redacted };
-    if (this.url) return (await this.#serve(made)).give(errors);
+    if (this.url) return this.#served(made, run, args, sideEffect, errors);
     if (this.mode !== "record") {
       let answer;
       try {
@@ -668,7 +673,7 @@ export class Session {
       if (answer) return answer.give(errors);
     }
     if (!run) throw new TapeError(`${tool}: nothing to run live`);
-    return this.#live(made, run, sideEffect);
+    return this.#live(made, () => run(args), sideEffect);
   }
 
   /** A tree as it may be kept, and the paths that differ from what it was. */
@@ -775,34 +780,19 @@ export class Session {
   async #live(made, run, sideEffect) {
     const slot = this.#recorder.begin();
     const effect = sideEffect ?? this.#effects.get(made.tool) ?? null;
-    this.#stats.live_tool_calls++;
-    if (effect === true) this.#stats.real_side_effects++;
+    this.#countLive(effect);
     if (this.mode === "replay+record") {
       const at = `${made.kind} ${made.key}`;
       this.#ran.set(at, { times: (this.#ran.get(at)?.times ?? 0) + 1, last: slot.seq });
     }
     const start = now(), began = performance.now();
-    let result = null, error = null, redacted = [], thrown;
-    try {
-      const value = await run();
-      try {
-        result = guard(() => treeOf(value));
-      } catch (cause) {
-        throw new TapeError(`result of ${made.tool}: ${cause.message}`, { cause });
-      }
-    } catch (cause) {
-      thrown = { cause };
-      error = failureOf(cause);
-    }
+    const { result, kept, error, redacted: hidden, thrown } = await this.#outcome(made, run);
     const ms = Math.round((performance.now() - began) * 1e6) / 1e6;
-    let kept = result;
-    if (error) [error.message, redacted] = this.#kept("error.message", error.message);
-    else [kept, redacted] = this.#kept("result", result);
     const record = { seq: slot.seq, tool: made.tool, key: made.key, args: made.args, result: kept, ms, side_effect: effect, clock: start };
     if (made.kind !== "tool") record.kind = made.kind;
     if (error) record.error = error;
     record.start = start;
-    redacted = [...made.redacted, ...redacted];
+    const redacted = [...made.redacted, ...hidden];
     if (redacted.length) Object.assign(record, { fidelity: "redacted", redacted });
     if (!this.#closed) this.#recorder.end(slot, record);
     if (this.mode === "replay+record") this.#audit({ tool: made.tool, key: made.key, side_effect: effect, ms, failed: Boolean(error) });
@@ -811,13 +801,65 @@ export class Session {
     return plain(result);
   }
 
+  #countLive(effect) {
+    this.#stats.live_tool_calls++;
+    if (effect === true) this.#stats.real_side_effects++;
+  }
+
+  /** What comes of a call that runs: its result or what it threw, and what may be kept of either. */
+  async #outcome(made, run) {
+    let result = null;
+    try {
+      const value = await run();
+      try {
+        result = guard(() => treeOf(value));
+      } catch (cause) {
+        throw new TapeError(`result of ${made.tool}: ${cause.message}`, { cause });
+      }
+    } catch (cause) {
+      const error = failureOf(cause);
+      const [message, redacted] = this.#kept("error.message", error.message);
+      return { result, kept: null, error: { ...error, message }, redacted, thrown: { cause } };
+    }
+    const [kept, redacted] = this.#kept("result", result);
+    return { result, kept, error: null, redacted };
+  }
+
   // -- the server
 
-  async #serve(made) {
-    const body = write(new Map([["tool", made.tool], ["args", made.args], ["kind", made.kind]]));
+  /** The answer of the server, or what comes of the call where the server has it run. */
+  async #served(made, run, args, sideEffect, errors) {
+    const call = new Map([["tool", made.tool], ["args", made.args], ["kind", made.kind]]);
+    if (run) call.set("live", true);
+    const [seq, said] = await this.#post("/v1/call", made, call);
+    const id = said.get("call"), order = said.get("args");
+    if (run && said.get("live") === true && typeof id === "string" && order !== undefined) {
+      this.#countLive(sideEffect);
+      const { result, kept, error, thrown } = await this.#outcome(made, () => run(this.#ordered(made, order, args)));
+      const outcome = error ? ["error", new Map(Object.entries(error))] : ["result", kept];
+      await this.#post("/v1/record", made, new Map([["call", id], outcome]));
+      if (thrown) throw thrown.cause;
+      return plain(result);
+    }
+    if (!said.has("result")) throw new TapeError(`${this.url}: status 200, and no answer to a call`);
+    this.#stats.tape_hits++;
+    return new Answer(plain(said.get("result")), failure(said.get("error")), seq).give(errors);
+  }
+
+  /** The arguments that the server has a call run with, which may be about other accounts. */
+  #ordered(made, order, args) {
+    if (write(order) === write(made.args)) return args;
+    if (made.redacted.length) {
+      throw new TapeError(`${made.tool}: cannot run with other arguments: redact has hidden some of the program's from the server`);
+    }
+    return plain(order);
+  }
+
+  /** The step and the answer of the server; throws what it refuses. */
+  async #post(where, made, body) {
     let status, seq, text;
     try {
-      [status, seq, text] = await post(`${this.url}/v1/call`, body, this.#agent);
+      [status, seq, text] = await post(this.url + where, write(body), this.#agent);
     } catch (cause) {
       throw new TapeError(`${this.url}: the server of the tape does not answer: ${cause.message}`, { cause });
     }
@@ -825,17 +867,19 @@ export class Session {
     try {
       said = read(text);
       failed = said.get("error");
-      if (status === 200 ? !said.has("result") : typeof failed.get("code") !== "string") throw new SyntaxError("no answer");
+      if (status !== 200 && typeof failed.get("code") !== "string") throw new SyntaxError("no answer");
     } catch (cause) {
       throw new TapeError(`${this.url}: status ${status}, and no answer to a call`, { cause });
     }
-    if (status === 200) {
-      this.#stats.tape_hits++;
-      return new Answer(plain(said.get("result")), failure(failed), seq);
-    }
+    if (status === 200) return [seq, said];
+    throw this.#refusal(made, failed);
+  }
+
+  #refusal(made, failed) {
     const code = failed.get("code"), message = textIn(failed.get("message"));
+    if (code === "live_refused") return new Refused(message);
     const known = { tape_drift: Drift, tape_miss: Miss, tape_exhausted: Exhausted, tape_gap: Gap }[code];
-    if (!known) throw new TapeError(`${made.tool}: ${code}: ${message}`);
+    if (!known) return new TapeError(`${made.tool}: ${code}: ${message}`);
     const { code: _, message: __, verdict: ___, ...rest } = plain(failed);
     const differences = listIn(failed.get("differences"));
     if (differences.length) {
@@ -846,7 +890,7 @@ export class Session {
     }
     const verdict = new known(message, rest);
     this.#count(verdict);
-    throw verdict;
+    return verdict;
   }
 
   // -- the end
@@ -969,7 +1013,8 @@ function wrap(current, name, fn, options) {
     const at = current();
     if (!at) return method.apply(this, given);
     const args = given.length > 1 ? given : given[0] ?? null;
-    return at._run(tool, () => method.apply(this, given), args, opts);
+    const run = (others) => method.apply(this, others === args ? given : given.length > 1 ? others : [others]);
+    return at._run(tool, run, args, opts);
   };
   if (typeof fn === "function") return wrapped(name, fn, options ?? {});
   const { name: called, ...opts } = name ?? {};

@@ -342,10 +342,61 @@ describe("a server", () => {
       assert.deepEqual([e.code, e.recordedMessage, e.type, e.seq, e.result, e.message], ["503", "down", "Busy", 7, "half", "503: down"]);
       return e instanceof tape.RecordedError;
     });
-    assert.deepEqual(asked, [["POST", "/v1/call", '{"tool":"t","args":{"token":"[hidden]"},"kind":"tool"}'], ["POST", "/v1/call", '{"tool":"u","args":1.0,"kind":"model"}']]);
+    assert.deepEqual(asked, [["POST", "/v1/call", '{"tool":"t","args":{"token":"[hidden]"},"kind":"tool","live":true}'], ["POST", "/v1/call", '{"tool":"u","args":1.0,"kind":"model","live":true}']]);
     assert.equal(fs.existsSync(at("never")), false);
     session.close();
     assert.deepEqual([session.stats().mode, session.stats().tape_hits], ["served", 2]);
+  });
+
+  /** The answers to a call that is to run with args, and to the report of its outcome. */
+  const order = (args) => {
+    asked = [];
+    answers = [[200, `{"live":true,"code":"run_live","call":"live-1","args":${args}}`], [200, '{"result":null}']];
+  };
+
+  it("has calls run", async () => {
+    const session = new tape.Session();
+    class Agent { pay(account, to) { return [account, to]; } }
+    const method = session.tool({ sideEffect: true })(Agent.prototype.pay, { name: "pay" });
+    const once = session.tool("pay", (of) => [of]);
+    for (const [args, work, want] of [
+      ['{"account":"a","big":12345678901234567890}', () => session.call("pay", ({ account, big }) => [account, big], { account: "a", big: 12345678901234567890n }), '["a",12345678901234567890]'],
+      ['{"account":"b"}', () => session.call("pay", async ({ account }) => [account], { account: "a" }), '["b"]'],
+      ['"b"', () => once("a"), '["b"]'],
+      ['["b",1]', () => method.call(new Agent(), "a", 1), '["b",1]'],
+    ]) {
+      order(args);
+      assert.equal(tape.dump(await work()), want);
+      assert.deepEqual(asked[1], ["POST", "/v1/record", `{"call":"live-1","result":${want}}`]);
+    }
+    session.close();
+    assert.deepEqual([session.stats().live_tool_calls, session.stats().real_side_effects, session.stats().tape_hits], [4, 1, 0]);
+  });
+
+  it("is told of failures", async () => {
+    const session = new tape.Session();
+    order("null");
+    await assert.rejects(session.call("t", () => { throw new ToolError("down"); }), ToolError);
+    assert.equal(asked[1][2], '{"call":"live-1","error":{"message":"down","type":"ToolError"}}');
+    order("null");
+    await assert.rejects(session.call("t", () => new Set()), /result of t: a Set is not JSON/);
+    assert.match(asked[1][2], /"type":"TapeError"/);
+    answers = [[200, '{"live":true,"code":"run_live","call":"live-1","args":null}'], [404, '{"error":{"code":"not_found","message":"no call"}}']];
+    await assert.rejects(session.call("t", () => 1), /t: not_found: no call/);
+  });
+
+  it("gives no other arguments where a hook has hidden some", async () => {
+    const session = new tape.Session(undefined, { redact: (v) => (v?.token ? { ...v, token: "[hidden]" } : v) });
+    order('{"token":"[hidden]"}');
+    assert.equal(await session.call("t", ({ token }) => token, { token: "x" }), "x");
+    order('{"token":"[hidden]","account":"b"}');
+    await assert.rejects(session.call("t", never, { token: "x", account: "a" }), /cannot run with other arguments/);
+    assert.match(asked[1][2], /cannot run/);
+  });
+
+  it("refuses what may not run", async () => {
+    answers = [[403, '{"error":{"code":"live_refused","message":"refused: call 1: say --isolated"}}']];
+    await assert.rejects(new tape.Session().call("t", never), (e) => e instanceof tape.Refused && /say --isolated/.test(e.message));
   });
 
   it("gives verdicts", async () => {
