@@ -4,8 +4,9 @@ GO      ?= go
 TOOLS   := $(CURDIR)/.tools/bin
 # The race detector needs a C compiler; the product itself does not.
 RACE    := $(if $(shell command -v $(shell $(GO) env CC) 2>/dev/null),-race,)
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -s -w -X github.com/tapedeck/tapedeck/internal/cli.version=$(VERSION)
+# The commit is stamped wherever git answers, whatever GOFLAGS says.
+VCS     := $(if $(shell git rev-parse HEAD 2>/dev/null),-buildvcs=auto)
+MODULE  := github.com/tapedeck/tapedeck
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
@@ -18,10 +19,10 @@ build: bin/tape bin/otelcol-tape ## Build both binaries into bin/
 
 .PHONY: bin/tape bin/otelcol-tape
 bin/tape:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/tape
+	CGO_ENABLED=0 $(GO) build -trimpath $(VCS) -ldflags '-s -w' -o $@ ./cmd/tape
 
 bin/otelcol-tape:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/otelcol-tape
+	CGO_ENABLED=0 $(GO) build -trimpath $(VCS) -ldflags '-s -w' -o $@ ./cmd/otelcol-tape
 
 demo: build ## Record a failing agent run, pull its tape, replay it, show a drift
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
@@ -87,6 +88,8 @@ fuzz: ## Run each fuzz target for FUZZTIME (default 20s)
 generate: $(TOOLS)/mdatagen $(TOOLS)/ocb ## Write all generated files
 	PATH=$(TOOLS):$$PATH $(GO) generate $(addprefix ./,$(addsuffix /...,$(COMPONENTS)))
 	$(TOOLS)/ocb --config builder-config.yaml --skip-get-modules --skip-compilation
+	@# The builder writes the version of the manifest, which does not say the commit.
+	sed -i 's|^\(\t\tVersion: *\)"[^"]*",$$|\1buildinfo.Read().Version,|; s|^\t"os"$$|&\n\n\t"$(MODULE)/internal/buildinfo"|' cmd/otelcol-tape/main.go
 	gofmt -w cmd/otelcol-tape $(COMPONENTS)
 	@# mdatagen knows where the distributions of others are, and leaves ours blank.
 	sed -i 's|^\[otelcol-tape\]: *$$|[otelcol-tape]: ../../builder-config.yaml|' $(addsuffix /README.md,$(COMPONENTS))

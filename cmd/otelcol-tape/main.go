@@ -6,6 +6,8 @@ package main
 import (
 	"os"
 
+	"github.com/tapedeck/tapedeck/internal/buildinfo"
+
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	envprovider "go.opentelemetry.io/collector/confmap/provider/envprovider"
@@ -19,7 +21,7 @@ func main() {
 	info := component.BuildInfo{
 		Command:     "otelcol-tape",
 		Description: "OpenTelemetry Collector distribution that keeps failed agent runs as replayable tapes",
-		Version:     "0.1.0",
+		Version:     buildinfo.Read().Version,
 	}
 
 	set := otelcol.CollectorSettings{
