@@ -10,7 +10,7 @@ MODULE  := github.com/tapedeck/tapedeck
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy clean
+.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package release image-context clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,31 @@ check-tidy: ## Fail when go.mod or go.sum is not tidy
 $(TOOLS)/%: internal/tools/install.sh
 	./internal/tools/install.sh $*
 	@touch $@
+
+# The release that the manifest names.
+RELEASE := $(shell awk '/^  version:/{print $$2}' builder-config.yaml)
+# goreleaser release knows no way to build for one platform only.
+ONE_PLATFORM := s/^\( *goos:\) \[.*/\1 [$(shell $(GO) env GOOS)]/; s/^\( *goarch:\) \[.*/\1 [$(shell $(GO) env GOARCH)]/
+package: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## Build archive, deb, rpm, SBOM and checksums for this platform into dist/release
+	@mkdir -p dist
+	sed '$(ONE_PLATFORM)' .goreleaser.yaml >dist/goreleaser.yaml
+	PATH=$(TOOLS):$$PATH TAPEDECK_RELEASE=$(RELEASE) $(TOOLS)/goreleaser release --config dist/goreleaser.yaml --snapshot --clean --skip=docker
+
+# The tests mount a scratch root, which ends with their namespace. Who may make none
+# tests what needs none.
+UNSHARE := unshare --mount --propagation private
+OWN_MOUNTS = $(if $(filter yes,$(shell $(UNSHARE) true 2>/dev/null && echo yes)),TAPEDECK_OUTER_NAMESPACE=$(shell readlink /proc/self/ns/mnt) $(UNSHARE))
+check-package: package ## Install, start, upgrade and remove what make package built, in a scratch root
+	TAPEDECK_PACKAGES=$(CURDIR)/dist/release $(OWN_MOUNTS) $(GO) test -count=1 -v ./test/packages
+
+release: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## Build and publish the tag that is checked out, see docs/releasing.md
+	PATH=$(TOOLS):$$PATH TAPEDECK_RELEASE=$(RELEASE) $(TOOLS)/goreleaser release --clean
+
+image-context: build ## Lay out dist/image for deploy/container/Containerfile
+	rm -rf dist/image
+	install -D -t dist/image/$(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH) bin/tape bin/otelcol-tape
+	install -D -m 644 -t dist/image/deploy/systemd deploy/systemd/config.yaml
+	install -D -m 644 -t dist/image/deploy/container/state deploy/container/state/.keep
 
 clean: ## Remove what the other targets built
 	rm -rf bin .tools dist

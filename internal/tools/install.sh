@@ -34,7 +34,7 @@ install() {
 
 for tool in "${@:-all}"; do
   case $tool in
-    all) "$0" ocb mdatagen golangci-lint benchstat versitygw ;;
+    all) "$0" ocb mdatagen golangci-lint benchstat versitygw goreleaser cyclonedx-gomod ;;
     ocb) install ocb go.opentelemetry.io/collector/cmd/builder go.opentelemetry.io/collector/cmd/builder v0.161.0 ;;
     # The release of schemagen that mdatagen v0.161.0 asks for is not served by
     # the module proxy; v0.159.0 is the nearest that is.
@@ -43,6 +43,8 @@ for tool in "${@:-all}"; do
     golangci-lint) install golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint github.com/golangci/golangci-lint/v2 v2.15.0 ;;
     benchstat) install benchstat golang.org/x/perf/cmd/benchstat golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da ;;
     versitygw) install versitygw github.com/versity/versitygw/cmd/versitygw github.com/versity/versitygw v1.8.0 ;;
+    goreleaser) install goreleaser github.com/goreleaser/goreleaser/v2 github.com/goreleaser/goreleaser/v2 v2.15.1 ;;
+    cyclonedx-gomod) install cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod v1.10.0 ;;
     *) echo "unknown tool $tool" >&2; exit 2 ;;
   esac
 done
