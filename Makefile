@@ -121,8 +121,8 @@ package: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## Build archive, deb, rpm
 # tests what needs none.
 UNSHARE := unshare --mount --propagation private
 OWN_MOUNTS = $(if $(filter yes,$(shell $(UNSHARE) true 2>/dev/null && echo yes)),TAPEDECK_OUTER_NAMESPACE=$(shell readlink /proc/self/ns/mnt) $(UNSHARE))
-check-package: package ## Install, start, upgrade and remove what make package built, in a scratch root
-	TAPEDECK_PACKAGES=$(CURDIR)/dist/release $(OWN_MOUNTS) $(GO) test -count=1 -v ./test/packages
+check-package: package image-context ## Install, start, upgrade and remove what make package built, in a scratch root
+	TAPEDECK_PACKAGES=$(CURDIR)/dist/release TAPEDECK_IMAGE_CONTEXT=$(CURDIR)/dist/image $(OWN_MOUNTS) $(GO) test -count=1 -v ./test/packages
 
 release: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## Build and publish the tag that is checked out, see docs/releasing.md
 	PATH=$(TOOLS):$$PATH TAPEDECK_RELEASE=$(RELEASE) $(TOOLS)/goreleaser release --clean

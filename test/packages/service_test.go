@@ -40,12 +40,18 @@ func TestMemoryOfUnitAndConfigAgree(t *testing.T) {
 	assert.LessOrEqual(t, limiter.Limit, 1024*8/10, "a fifth is left for what is not heap")
 }
 
-// The environment file tells the variables of the configuration, with their defaults.
-func TestEnvironmentFileTellsTheVariablesOfTheConfig(t *testing.T) {
-	want := map[string]string{}
+// variables are those of the configuration with their defaults.
+func variables(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
 	for _, m := range regexp.MustCompile(`\$\{env:(\w+):-([^}]*)\}`).FindAllStringSubmatch(read(t, "config.yaml"), -1) {
-		want[m[1]] = m[2]
+		found[m[1]] = m[2]
 	}
+	return found
+}
+
+func TestEnvironmentFileTellsTheVariablesOfTheConfig(t *testing.T) {
+	want := variables(t)
 	// The unit grants its state directory only.
 	delete(want, "TAPE_DIR")
 	delete(want, "TAPE_SPOOL")
