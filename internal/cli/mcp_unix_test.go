@@ -25,14 +25,24 @@ const mcpTape = `{"tape":"1","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","comp
 func mcpClient(t *testing.T, env []string, words ...string) (*mcp.ClientSession, func() string) {
 	cmd := exec.Command(os.Args[0], append([]string{"tape"}, words...)...)
 	cmd.Env = append(append(os.Environ(), childEnv+"=1"), env...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	// A file, since a buffer would be written while it is read.
+	stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	defer func() { _ = stderr.Close() }() // The command has its own.
+	cmd.Stderr = stderr
+	said := func() string {
+		text, err := os.ReadFile(stderr.Name())
+		require.NoError(t, err)
+		return string(text)
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
-	require.NoError(t, err, stderr.String())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said())
+	}
 	return session, func() string {
 		_ = session.Close() // The exit code; the caller looks at the command's.
-		return stderr.String()
+		return said()
 	}
 }
 
