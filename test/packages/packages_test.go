@@ -87,16 +87,22 @@ func TestSBOMNamesWhatIsLinked(t *testing.T) {
 		require.NoError(t, err)
 		var bom struct {
 			BOMFormat  string
-			Components []struct{ Name, Version, PURL string }
+			Components []struct {
+				Name, Version, PURL string
+				Evidence            struct{ Licenses []any }
+			}
 		}
 		require.NoError(t, json.Unmarshal(text, &bom), pattern)
 		assert.Equal(t, "CycloneDX", bom.BOMFormat)
 		var names []string
+		licensed := 0
 		for _, c := range bom.Components {
 			names = append(names, c.Name)
 			assert.NotEmpty(t, c.Version, c.Name)
 			assert.NotEmpty(t, c.PURL, c.Name)
+			licensed += min(1, len(c.Evidence.Licenses))
 		}
+		assert.Greater(t, licensed, len(names)*9/10, "modules whose license was recognised, of %d", len(names))
 		assert.Subset(t, names, want, pattern)
 	}
 }
