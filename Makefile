@@ -10,7 +10,7 @@ MODULE  := github.com/tapedeck/tapedeck
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package release image-context clean
+.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms release image-context clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -123,6 +123,10 @@ UNSHARE := unshare --mount --propagation private
 OWN_MOUNTS = $(if $(filter yes,$(shell $(UNSHARE) true 2>/dev/null && echo yes)),TAPEDECK_OUTER_NAMESPACE=$(shell readlink /proc/self/ns/mnt) $(UNSHARE))
 check-package: package image-context ## Install, start, upgrade and remove what make package built, in a scratch root
 	TAPEDECK_PACKAGES=$(CURDIR)/dist/release TAPEDECK_IMAGE_CONTEXT=$(CURDIR)/dist/image $(OWN_MOUNTS) $(GO) test -count=1 -v ./test/packages
+
+check-platforms: ## Compile for the systems of a release that this is not
+	GOOS=windows CGO_ENABLED=0 $(GO) build ./cmd/...
+	GOOS=darwin CGO_ENABLED=0 $(GO) build ./cmd/tape ./processor/... ./exporter/... ./receiver/... ./extension/...
 
 release: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod ## Build and publish the tag that is checked out, see docs/releasing.md
 	PATH=$(TOOLS):$$PATH TAPEDECK_RELEASE=$(RELEASE) $(TOOLS)/goreleaser release --clean
