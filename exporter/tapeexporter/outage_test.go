@@ -127,7 +127,7 @@ func TestAnOutageOfTheBucketLosesNothing(t *testing.T) {
 		page, err := st.Rows(t.Context(), store.Query{})
 		require.NoError(collect, err)
 		assert.Len(collect, page.Rows, len(ids))
-	}, 30*time.Second, 100*time.Millisecond)
+	}, 2*time.Minute, 100*time.Millisecond) // The pauses between attempts have grown while it was away.
 	c.stop(t)
 	for _, key := range server.Keys() {
 		assert.NotContains(t, key, ".tmp")

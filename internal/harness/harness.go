@@ -26,9 +26,7 @@ type Collector struct {
 	// OTLP, API and Metrics are base URLs.
 	OTLP, API, Metrics string
 
-	cmd    *exec.Cmd
-	exited chan error
-	log    *os.File
+	*Process
 }
 
 // StoreDir is the directory of the store.
@@ -41,6 +39,12 @@ func (c *Collector) LogPath() string { return filepath.Join(c.Dir, "collector.lo
 // deploy/local.yaml, on free ports, and waits until its API answers. Settings are
 // given as the collector's --set has them.
 func Start(ctx context.Context, bin, config, dir string, settings ...string) (*Collector, error) {
+	return StartBinary(ctx, filepath.Join(bin, "otelcol-tape"), config, dir, nil, settings...)
+}
+
+// StartBinary is [Start] with any collector that has the components of Tapedeck, and
+// with more variables in its environment.
+func StartBinary(ctx context.Context, binary, config, dir string, env []string, settings ...string) (*Collector, error) {
 	ports, err := FreePorts(4)
 	if err != nil {
 		return nil, err
@@ -50,48 +54,21 @@ func Start(ctx context.Context, bin, config, dir string, settings ...string) (*C
 		OTLP:    "http://127.0.0.1:" + ports[1],
 		API:     "http://127.0.0.1:" + ports[2],
 		Metrics: "http://127.0.0.1:" + ports[3] + "/metrics",
-		exited:  make(chan error, 1),
 	}
 	args := []string{"--config", config}
 	for _, s := range settings {
 		args = append(args, "--set", s)
 	}
-	c.cmd = exec.CommandContext(ctx, filepath.Join(bin, "otelcol-tape"), args...)
-	c.cmd.Env = append(os.Environ(),
-		"TAPE_DIR="+c.StoreDir(),
-		"TAPE_SPOOL="+filepath.Join(c.Dir, "spool"),
-		"OTLP_GRPC=127.0.0.1:"+ports[0],
-		"OTLP_HTTP=127.0.0.1:"+ports[1],
-		"TAPE_API=127.0.0.1:"+ports[2],
-		"TAPE_METRICS_PORT="+ports[3])
-	if c.log, err = os.OpenFile(c.LogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
-		return nil, err
-	}
-	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
-	if err := c.cmd.Start(); err != nil {
-		return nil, errors.Join(err, c.log.Close())
-	}
-	go func() { c.exited <- c.cmd.Wait() }()
-	return c, c.await(ctx)
-}
-
-func (c *Collector) await(ctx context.Context) error {
-	const patience = 60 * time.Second
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if c.answers(ctx) {
-			return nil
-		}
-		select {
-		case err := <-c.exited:
-			c.exited <- err
-			text, _ := os.ReadFile(c.LogPath())
-			return errors.Join(fmt.Errorf("collector ended: %w\n%s", err, text), c.log.Close())
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), c.Kill())
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	return errors.Join(fmt.Errorf("no answer from %s in %s", c.API, patience), c.Kill())
+	env = append([]string{
+		"TAPE_DIR=" + c.StoreDir(),
+		"TAPE_SPOOL=" + filepath.Join(c.Dir, "spool"),
+		"OTLP_GRPC=127.0.0.1:" + ports[0],
+		"OTLP_HTTP=127.0.0.1:" + ports[1],
+		"TAPE_API=127.0.0.1:" + ports[2],
+		"TAPE_METRICS_PORT=" + ports[3],
+	}, env...)
+	c.Process, err = Launch(ctx, c.LogPath(), c.answers, env, binary, args...)
+	return c, err
 }
 
 // answers reports whether both ends are up: a collector starts its exporters
@@ -102,35 +79,6 @@ func (c *Collector) answers(ctx context.Context) bool {
 	}
 	_, err := c.SendJSON(ctx, []byte("{}"))
 	return err == nil
-}
-
-// Stop ends the collector as a service manager does and waits for it.
-func (c *Collector) Stop() error {
-	if err := c.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return c.wait()
-}
-
-// Kill ends the collector without a chance to do anything.
-func (c *Collector) Kill() error {
-	if err := c.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	var exit *exec.ExitError
-	if err := c.wait(); err != nil && !errors.As(err, &exit) {
-		return err
-	}
-	return nil
-}
-
-func (c *Collector) wait() error {
-	err := <-c.exited
-	c.exited <- err
-	if cerr := c.log.Close(); cerr != nil && !errors.Is(cerr, os.ErrClosed) {
-		err = errors.Join(err, cerr)
-	}
-	return err
 }
 
 // SendJSON posts one OTLP/JSON request and returns the answer's status.

@@ -159,6 +159,9 @@ func (p *logsProcessor) record(ctx context.Context, ld plog.Logs) error {
 		return errNotStarted
 	}
 	err := rec.AddLogs(ctx, ld)
+	if err != nil {
+		add(p.builder.ProcessorTapeRefusedLogRecords, ld.LogRecordCount())
+	}
 	if errors.Is(err, recorder.ErrTooLarge) {
 		return consumererror.NewPermanent(err)
 	}

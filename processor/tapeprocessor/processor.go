@@ -222,6 +222,9 @@ func parseTraceID(s string) (id pcommon.TraceID, err error) {
 
 func (p *tapeProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
 	err := p.recorder.Add(ctx, td)
+	if err != nil {
+		add(p.builder.ProcessorTapeRefusedSpans, td.SpanCount())
+	}
 	if errors.Is(err, recorder.ErrTooLarge) {
 		return consumererror.NewPermanent(err)
 	}

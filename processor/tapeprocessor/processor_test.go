@@ -18,10 +18,12 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor/processortest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore"
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadata"
+	"github.com/tapedeck/tapedeck/processor/tapeprocessor/internal/metadatatest"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -184,11 +186,16 @@ func TestAMissingStoreStopsTheStart(t *testing.T) {
 func TestWhatCanNeverFitIsRefusedForGood(t *testing.T) {
 	cfg := fastConfig()
 	cfg.Spool.MaxBytes = 1 << 20
-	p, err := NewFactory().CreateTraces(context.Background(), processortest.NewNopSettings(metadata.Type), cfg, consumertest.NewNop())
+	_, tel := newTelemetry(t)
+	set := processortest.NewNopSettings(metadata.Type)
+	set.TelemetrySettings = tel.NewTelemetrySettings()
+	p, err := NewFactory().CreateTraces(context.Background(), set, cfg, consumertest.NewNop())
 	require.NoError(t, err)
 	require.NoError(t, p.Start(context.Background(), componenttest.NewNopHost()))
-	err = p.ConsumeTraces(context.Background(), failedRun(1, 2<<20))
+	td := failedRun(1, 2<<20)
+	err = p.ConsumeTraces(context.Background(), td)
 	assert.True(t, consumererror.IsPermanent(err))
+	metadatatest.AssertEqualProcessorTapeRefusedSpans(t, tel, []metricdata.DataPoint[int64]{{Value: int64(td.SpanCount())}}, metricdatatest.IgnoreTimestamp())
 	require.NoError(t, p.Shutdown(context.Background()))
 }
 

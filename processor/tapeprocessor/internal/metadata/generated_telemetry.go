@@ -50,6 +50,8 @@ type TelemetryBuilder struct {
 	ProcessorTapeReceivedSpans      metric.Int64Counter
 	ProcessorTapeRecoveredSpans     metric.Int64Counter
 	ProcessorTapeRedactedValues     metric.Int64Counter
+	ProcessorTapeRefusedLogRecords  metric.Int64Counter
+	ProcessorTapeRefusedSpans       metric.Int64Counter
 	ProcessorTapeRetriedDecisions   metric.Int64Counter
 	ProcessorTapeSavedBytes         metric.Int64Counter
 	ProcessorTapeSpoolBytes         metric.Int64ObservableGauge
@@ -359,6 +361,18 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		"otelcol_processor_tape_redacted_values",
 		metric.WithDescription("Values replaced by a placeholder, by type. [Development]"),
 		metric.WithUnit("{value}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeRefusedLogRecords, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_refused_log_records",
+		metric.WithDescription("Log records of requests that were refused, because there was no room in the spool or it could not be written. They are not among the received ones; whoever sent them may send them again. [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ProcessorTapeRefusedSpans, err = builder.meter.Int64Counter(
+		"otelcol_processor_tape_refused_spans",
+		metric.WithDescription("Spans of requests that were refused, because there was no room in the spool or it could not be written. They are not among the received ones; whoever sent them may send them again. [Development]"),
+		metric.WithUnit("{span}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ProcessorTapeRetriedDecisions, err = builder.meter.Int64Counter(

@@ -69,6 +69,8 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ProcessorTapeReceivedSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeRecoveredSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeRedactedValues.Add(context.Background(), 1)
+	tb.ProcessorTapeRefusedLogRecords.Add(context.Background(), 1)
+	tb.ProcessorTapeRefusedSpans.Add(context.Background(), 1)
 	tb.ProcessorTapeRetriedDecisions.Add(context.Background(), 1)
 	tb.ProcessorTapeSavedBytes.Add(context.Background(), 1)
 	tb.ProcessorTapeSummarisedSpans.Add(context.Background(), 1)
@@ -137,6 +139,12 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeRedactedValues(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeRefusedLogRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualProcessorTapeRefusedSpans(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualProcessorTapeRetriedDecisions(t, testTel,
