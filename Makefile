@@ -10,7 +10,7 @@ MODULE  := github.com/tapedeck/tapedeck
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms release image-context clean
+.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms check-kubernetes release image-context clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ demo: build ## Record a failing agent run, pull its tape, replay it, show a drif
 
 test: $(TOOLS)/versitygw ## Unit tests with the race detector and all fuzz seeds, then the end-to-end tests
 	$(GO) vet ./...
-	$(GO) test $(RACE) $(shell $(GO) list ./... | grep -v -e /test/e2e -e /test/interop)
+	$(GO) test $(RACE) $(shell $(GO) list ./... | grep -v -e /test/e2e -e /test/interop -e /test/deploy)
 	$(MAKE) e2e
 
 # Where pdata is read, changed or held.
@@ -103,6 +103,16 @@ check-docs: fidelity ## Fail when docs/fidelity.md is not what make fidelity wri
 
 check-tidy: ## Fail when go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
+
+check-kubernetes: bin/otelcol-tape $(TOOLS)/otelcol-gateway $(TOOLS)/versitygw ## Render deploy/kubernetes, validate all of it, and run its tiers on loopback
+	cd test/deploy/kubernetes && OTELCOL_TAPE=$(CURDIR)/bin/otelcol-tape OTELCOL_GATEWAY=$(TOOLS)/otelcol-gateway $(GO) test -count=1 ./...
+	OTELCOL_TAPE=$(CURDIR)/bin/otelcol-tape OTELCOL_GATEWAY=$(TOOLS)/otelcol-gateway $(GO) test -count=1 -v ./test/deploy/tiers
+
+# What the gateway tier is, as far as its configuration goes: a stock contrib collector.
+$(TOOLS)/otelcol-gateway: test/deploy/kubernetes/gateway-manifest.yaml | $(TOOLS)/ocb
+	@mkdir -p dist
+	CGO_ENABLED=0 $(TOOLS)/ocb --config $<
+	cp dist/gateway/otelcol-gateway $@
 
 $(TOOLS)/%: internal/tools/install.sh
 	./internal/tools/install.sh $*
