@@ -2,11 +2,12 @@
 // from a tape, with no change to the agent: a start-up hook for Python and one for
 // Node, one file a framework.
 //
-// A hooked tool does not run. Its call is made as POST /v1/call of package
-// internal/serve; a recorded failure becomes a failing tool in the way of the
-// framework, and a verdict other than hit ends the agent. Programs started by the
-// agent are hooked too, as they inherit its environment. What no hook reaches runs
-// live, and only the session can tell: see docs/hooks.md.
+// A hooked tool does not run, but for what a live replay or a fork lets run. Its call
+// is made as POST /v1/call of package internal/serve; a recorded failure becomes a
+// failing tool in the way of the framework, and a verdict other than hit ends the
+// agent. Programs started by the agent are hooked too, as they inherit its
+// environment. What no hook reaches runs live, and only the session can tell: see
+// docs/hooks.md.
 //
 // The cost is some 40 KB of files in a directory, written once a run.
 package hooks

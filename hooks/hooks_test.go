@@ -51,7 +51,13 @@ func (c *child) answer(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	var call struct{ Args map[string]any }
 	_ = json.Unmarshal(body, &call)
+	if r.URL.Path == "/v1/record" {
+		_, _ = io.WriteString(w, `{"result":null}`)
+		return
+	}
 	switch call.Args["want"] {
+	case "live":
+		_, _ = io.WriteString(w, `{"live":true,"code":"run_live","call":"live-1","args":{"want":"other"}}`)
 	case "failure":
 		_, _ = io.WriteString(w, `{"result":null,"error":{"code":"","message":"out of paper","type":"`+call.Args["type"].(string)+`"}}`)
 	case "drift":
@@ -98,7 +104,9 @@ class Tool:
     name = "print"
     inputs = {"want": {}, "type": {}}
     def __call__(self, *args, sanitize_inputs_outputs=False, **kwargs):
-        return "live"
+        return self.forward(*args, **kwargs)
+    def forward(self, want="", type=""):
+        return ["live", want]
 `
 
 func TestPythonToolsAreAnsweredOnceTheirFrameworkIsImported(t *testing.T) {
@@ -126,6 +134,29 @@ func TestPythonToolsAreAnsweredOnceTheirFrameworkIsImported(t *testing.T) {
 			assert.NotContains(t, said, "live")
 			require.Len(t, c.calls(), 1)
 			assert.Contains(t, c.calls()[0], `"tool": "print"`)
+		})
+	}
+}
+
+// TestPythonToolsRunWhereTheTapeHasThem: in a live replay, with the arguments that it
+// says, and it is told what came of them.
+func TestPythonToolsRunWhereTheTapeHasThem(t *testing.T) {
+	for name, want := range map[string]struct{ program, says, told string }{
+		"a result":        {`print(Tool()("live"))`, "['live', 'other']", `"result": ["live", "other"]`},
+		"a failure":       {"class Jam(Tool):\n def forward(self, want): raise ValueError('no ' + want)\ntry: Jam()(want='live')\nexcept ValueError as e: print(e)", "no other", `"error": {"type": "ValueError", "message": "no other"}`},
+		"what is no JSON": {"class Set(Tool):\n def forward(self, want): return {want}\nprint(Set()(want='live'))", "{'other'}", `"result": ["other"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChild(t)
+			c.file("smolagents/__init__.py", "")
+			c.file("smolagents/tools.py", smolagents)
+			said, code := c.run("python3", "-c", "from smolagents.tools import Tool\n"+want.program)
+			require.Zero(t, code, said)
+			assert.Contains(t, said, want.says)
+			require.Len(t, c.calls(), 2)
+			assert.Contains(t, c.calls()[0], `"live": true`)
+			assert.Contains(t, c.calls()[1], `"call": "live-1"`)
+			assert.Contains(t, c.calls()[1], want.told)
 		})
 	}
 }
@@ -208,6 +239,30 @@ generate({ toolName: "print", toolCallId: "c1", input: JSON.parse(process.argv[2
 			assert.Contains(t, c.calls()[0], `"tool_call_id":"c1"`)
 		}
 	}
+	t.Run("a call that is to run", func(t *testing.T) {
+		c := newChild(t)
+		c.file("node_modules/ai/package.json", `{"name":"ai","version":"6.0.0","exports":"./dist/index.mjs"}`)
+		c.file("node_modules/ai/dist/index.mjs", vercel+"export { generate };")
+		c.file("main.mjs", `import { generate } from "ai";
+const tools = {
+  print: { execute: ({ want }) => ["live", want] },
+  jam: { execute: ({ want }) => { throw new RangeError(want); } },
+  stream: { execute: async function* ({ want }) { yield "soon"; yield want; } },
+};
+console.log(JSON.stringify(await generate({ toolName: process.argv[2], input: { want: "live" } }, tools)));`)
+		for tool, want := range map[string][2]string{
+			"print":  {`{"output":["live","other"]}`, `"result":["live","other"]`},
+			"jam":    {`{"caught":"RangeError: other"}`, `"error":{"type":"RangeError","message":"other"}`},
+			"stream": {`{"output":"other"}`, `"result":"other"`},
+		} {
+			said, code := c.run("node", "main.mjs", tool)
+			assert.Zero(t, code, said)
+			assert.Contains(t, said, want[0])
+			require.Len(t, c.calls(), 2, said)
+			assert.Contains(t, c.calls()[0], `"live":true`)
+			assert.JSONEq(t, `{"call":"live-1",`+want[1]+`}`, c.calls()[1])
+		}
+	})
 	t.Run("a version without the function", func(t *testing.T) {
 		c := newChild(t)
 		c.file("node_modules/ai/package.json", `{"name":"ai","version":"9.0.0","exports":"./dist/index.mjs"}`)

@@ -9,5 +9,8 @@ export async function load(url, context, nextLoad) {
   // What is imported but no module of its own kind is compiled as if required.
   if (!url.startsWith("file:") || loaded.format !== "module" || !loaded.source) return loaded;
   const target = framework(fileURLToPath(url));
-  return target ? { ...loaded, source: `${Buffer.from(loaded.source)}${target.imported}` } : loaded;
+  if (!target) return loaded;
+  // Node may preload in the thread of the loaders too, which registers this one again.
+  const source = String(Buffer.from(loaded.source));
+  return source.endsWith(target.imported) ? loaded : { ...loaded, source: source + target.imported };
 }

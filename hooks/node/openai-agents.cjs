@@ -2,6 +2,8 @@
 // OpenAI Agents SDK: tool(), whose execute is replaced. Parsing of arguments and the
 // errorFunction stay the SDK's. An agent used as a tool is answered and runs all the
 // same: its own model and tools are answered from the tape.
+const { withOthers } = require("./ask.cjs");
+
 module.exports = (ask) => (tool) =>
   function (options) {
     const execute = options.execute;
@@ -11,10 +13,15 @@ module.exports = (ask) => (tool) =>
       name: options.name ?? execute.name,
       execute: async (parsed, context, details) => {
         const call = details?.toolCall;
-        const answer = ask(made.name, asWritten(call?.arguments) ?? parsed, call?.callId);
+        let ran = false;
+        const run = (others) => {
+          ran = true;
+          return execute(withOthers(parsed, others), context, details);
+        };
+        const answer = ask(made.name, asWritten(call?.arguments) ?? parsed, call?.callId, run);
         if (!runsAnAgent(execute)) return answer;
         await answer.catch(() => {});
-        return execute(parsed, context, details);
+        return ran ? answer : execute(parsed, context, details);
       },
     });
     return made;

@@ -4,8 +4,13 @@ A recorded failure is raised as an exception of the class that was recorded, whe
 the program has one of that name, so that handlers by class work as they did. A
 verdict other than hit is a BaseException: frameworks turn what tools raise into
 answers for the model, and this must not become one.
+
+In a live replay and from a fork on, the tape has the program run a call: the answer
+is an Order then, which the framework's file runs the tool with.
 """
 import builtins
+import contextlib
+import contextvars
 import dataclasses
 import functools
 import http.client
@@ -71,18 +76,85 @@ def _make(kind, text):
         return None  # Its constructor wants something else.
 
 
+class Order:
+    """A call that this program is to run, and to say what came of."""
+
+    def __init__(self, call, asked, args):
+        self._call = call
+        # The arguments that are to be others than those asked with, by name. None
+        # where they have no names.
+        self.others = {}
+        if args != asked:
+            self.others = None
+            if isinstance(args, dict) and isinstance(asked, dict) and args.keys() == asked.keys():
+                self.others = {name: value for name, value in args.items() if value != asked[name]}
+
+    def run(self, tool, work, told=lambda result: result):
+        """The result of work(others), which runs the tool itself: further asking about
+        the same tool, by a base class, stays out of it. told() makes of the result what
+        is recorded."""
+        with running(tool):
+            try:
+                result = work(self._given())
+            except BaseException as error:
+                self._report(error=error)
+                raise
+        self._report(told(result))
+        return result
+
+    async def run_async(self, tool, work, told=lambda result: result):
+        """run() of work that is awaited."""
+        with running(tool):
+            try:
+                result = await work(self._given())
+            except BaseException as error:
+                await _aside(functools.partial(self._report, error=error))
+                raise
+        await _aside(functools.partial(self._report, told(result)))
+        return result
+
+    def _given(self):
+        if self.others is None:
+            raise _verdict("the tool cannot be run with other arguments: they have no names", "live_refused")
+        return self.others
+
+    def _report(self, result=None, error=None):
+        outcome = {"call": self._call}
+        if error is None:
+            outcome["result"] = result
+        else:
+            outcome["error"] = {"type": type(error).__name__, "message": str(error)}
+        _answered("/v1/record", outcome)
+
+
+# The tool that runs, in this context.
+_live = contextvars.ContextVar("tapedeck_live", default=object())
+
+
+@contextlib.contextmanager
+def running(tool):
+    """Within it, runs(tool) is true: the tool itself runs, and is not asked about."""
+    before = _live.set(tool)
+    try:
+        yield
+    finally:
+        _live.reset(before)
+
+
+def runs(tool):
+    """Whether it is the tool itself that runs."""
+    return _live.get() is tool
+
+
 def ask(tool, args, tool_call_id=None):
-    """The recorded result of a call, or its Failure. Raises TapeVerdict."""
-    body = {"tool": tool, "args": args}
+    """The recorded result of a call, its Failure, or the Order to run it. Raises
+    TapeVerdict."""
+    body = {"tool": tool, "args": args, "live": True}
     if tool_call_id:
         body["tool_call_id"] = tool_call_id
-    status, answer = _post(json.dumps(body, default=_plain).encode())
-    if status != 200:
-        error = answer.get("error", {})
-        message = f"tape: {error.get('message', f'status {status}')}"
-        # Said here too, as whoever catches it may keep it to himself.
-        print(message, file=sys.stderr, flush=True)
-        raise TapeVerdict(message, error.get("code", ""))
+    answer = _answered("/v1/call", body)
+    if answer.get("live"):
+        return Order(answer["call"], json.loads(_json(args)), answer["args"])
     if answer.get("error"):
         return Failure(answer["error"], answer.get("result"))
     return answer.get("result")
@@ -90,7 +162,10 @@ def ask(tool, args, tool_call_id=None):
 
 async def ask_async(tool, args, tool_call_id=None):
     """ask() in a thread: an answer may be held back for the recorded order."""
-    call = functools.partial(ask, tool, args, tool_call_id)
+    return await _aside(functools.partial(ask, tool, args, tool_call_id))
+
+
+async def _aside(call):
     asyncio = sys.modules.get("asyncio")
     try:
         loop = asyncio.get_running_loop()
@@ -142,20 +217,38 @@ def for_subclasses(base, wrap):
         known += cls.__subclasses__()
 
 
-def _post(body):
-    """POST /v1/call by the bare client: no proxy, no instrumentation."""
+def _answered(path, body):
+    """The good answer of the server; of any other, the TapeVerdict."""
+    status, answer = _post(path, _json(body).encode())
+    if status == 200:
+        return answer
+    error = answer.get("error", {})
+    raise _verdict(error.get("message", f"status {status}"), error.get("code", ""))
+
+
+def _verdict(message, code):
+    message = f"tape: {message}"
+    # Said here too, as whoever catches it may keep it to himself.
+    print(message, file=sys.stderr, flush=True)
+    return TapeVerdict(message, code)
+
+
+def _post(path, body):
+    """POST by the bare client: no proxy, no instrumentation."""
     url = urllib.parse.urlsplit(os.environ["TAPE_URL"])
     connection = http.client.HTTPConnection(url.hostname, url.port)
     try:
-        connection.request("POST", url.path.rstrip("/") + "/v1/call", body, {"Content-Type": "application/json"})
+        connection.request("POST", url.path.rstrip("/") + path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         return response.status, json.loads(response.read())
     except (OSError, http.client.HTTPException, ValueError) as error:
-        message = f"tape: {url.geturl()} does not answer: {error}"
-        print(message, file=sys.stderr, flush=True)
-        raise TapeVerdict(message, "unreachable") from error
+        raise _verdict(f"{url.geturl()} does not answer: {error}", "unreachable") from error
     finally:
         connection.close()
+
+
+def _json(value):
+    return json.dumps(value, default=_plain)
 
 
 def _plain(value):

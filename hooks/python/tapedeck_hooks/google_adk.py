@@ -3,15 +3,11 @@
 Tools that steer the run (hand over to an agent, run one, leave a loop) are
 answered and run all the same: they touch the run alone.
 """
-import contextvars
 import functools
 
-from .ask import ask_async, for_subclasses, given, hooked, once
+from .ask import Order, ask_async, for_subclasses, given, hooked, once, running, runs
 
 _STEERING = {"transfer_to_agent", "exit_loop", "set_model_response", "request_input"}
-
-# The tool that is being answered: its class may call that of its base.
-_running = contextvars.ContextVar("tapedeck_google_adk", default=None)
 
 
 def hook(module):
@@ -26,15 +22,15 @@ def _wrap(cls):
     @once
     @functools.wraps(run)
     async def answered(self, *, args, tool_context):
-        if _running.get() is self:
+        # Its class may call that of its base.
+        if runs(self):
             return await run(self, args=args, tool_context=tool_context)
         answer = await ask_async(self.name, args, getattr(tool_context, "function_call_id", None))
+        if isinstance(answer, Order):
+            return await answer.run_async(self, lambda others: run(self, args={**args, **others}, tool_context=tool_context))
         if self.name not in _STEERING and not hasattr(self, "agent"):
             return given(answer)
-        before = _running.set(self)
-        try:
+        with running(self):
             return await run(self, args=args, tool_context=tool_context)
-        finally:
-            _running.reset(before)
 
     cls.run_async = answered

@@ -7,7 +7,7 @@ what the framework injects.
 import contextvars
 import functools
 
-from .ask import ask, ask_async, for_subclasses, given, hooked, once
+from .ask import Order, ask, ask_async, for_subclasses, given, hooked, once, runs
 
 # The call that is due to be answered: the tool, its input, the id of the call.
 _due = contextvars.ContextVar("tapedeck_langchain", default=None)
@@ -62,7 +62,7 @@ class _Call:
 
 def _take(tool):
     call = _due.get()
-    if call is None or call.tool is not tool:
+    if call is None or call.tool is not tool or runs(call):
         return None
     return call
 
@@ -74,7 +74,10 @@ def _answered(run, known):
         call = _take(self)
         if call is None:
             return run(self, *args, **kwargs)
-        return _shaped(self, given(ask(self.name, call.args, call.id), known))
+        answer = ask(self.name, call.args, call.id)
+        if isinstance(answer, Order):
+            return answer.run(call, lambda others: run(self, *args, **{**kwargs, **others}), _told(self))
+        return _shaped(self, given(answer, known))
 
     return answered
 
@@ -86,12 +89,22 @@ def _answered_async(run, known):
         call = _take(self)
         if call is None:
             return await run(self, *args, **kwargs)
-        return _shaped(self, given(await ask_async(self.name, call.args, call.id), known))
+        answer = await ask_async(self.name, call.args, call.id)
+        if isinstance(answer, Order):
+            return await answer.run_async(call, lambda others: run(self, *args, **{**kwargs, **others}), _told(self))
+        return _shaped(self, given(answer, known))
 
     return answered
 
 
+def _has_artifact(tool):
+    # Artifacts are not sent to models, nor recorded.
+    return getattr(tool, "response_format", "content") == "content_and_artifact"
+
+
 def _shaped(tool, result):
-    if getattr(tool, "response_format", "content") == "content_and_artifact":
-        return result, None  # Artifacts are not sent to models, nor recorded.
-    return result
+    return (result, None) if _has_artifact(tool) else result
+
+
+def _told(tool):
+    return lambda result: result[0] if _has_artifact(tool) else result

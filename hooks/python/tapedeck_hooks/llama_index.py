@@ -4,7 +4,7 @@ Tools that ask an index (QueryEngineTool, RetrieverTool) are answered as a whole
 """
 import functools
 
-from .ask import ask, ask_async, for_subclasses, given, hooked, once
+from .ask import Order, ask, ask_async, for_subclasses, given, hooked, once, runs
 
 
 def hook(module):
@@ -23,8 +23,13 @@ def _sync(call, module):
     @once
     @functools.wraps(call)
     def answered(self, *args, **kwargs):
+        if runs(self):
+            return call(self, *args, **kwargs)
         made = _arguments(self, args, kwargs)
-        return _output(self, module, made, given(ask(self.metadata.get_name(), made)))
+        answer = ask(self.metadata.get_name(), made)
+        if isinstance(answer, Order):
+            return answer.run(self, lambda others: _again(call, self, args, kwargs, made, others), _told)
+        return _output(self, module, made, given(answer))
 
     return answered
 
@@ -33,8 +38,13 @@ def _async(call, module):
     @once
     @functools.wraps(call)
     async def answered(self, *args, **kwargs):
+        if runs(self):
+            return await call(self, *args, **kwargs)
         made = _arguments(self, args, kwargs)
-        return _output(self, module, made, given(await ask_async(self.metadata.get_name(), made)))
+        answer = await ask_async(self.metadata.get_name(), made)
+        if isinstance(answer, Order):
+            return await answer.run_async(self, lambda others: _again(call, self, args, kwargs, made, others), _told)
+        return _output(self, module, made, given(answer))
 
     return answered
 
@@ -48,6 +58,14 @@ def _arguments(tool, args, kwargs):
     named = dict(zip(names, args))
     named.update((k, v) for k, v in kwargs.items() if k != getattr(tool, "ctx_param_name", None))
     return named
+
+
+def _again(call, tool, args, kwargs, made, others):
+    return call(tool, **{**kwargs, **made, **others}) if others else call(tool, *args, **kwargs)
+
+
+def _told(output):
+    return output.raw_output
 
 
 def _output(tool, module, made, result):

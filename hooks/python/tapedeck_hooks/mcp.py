@@ -6,7 +6,7 @@ only calls of tools are answered from the tape.
 import functools
 import json
 
-from .ask import Failure, ask_async, hooked, once
+from .ask import Failure, Order, ask_async, hooked, once
 
 
 def hook(module):
@@ -17,9 +17,17 @@ def hook(module):
     @once
     @functools.wraps(call_tool)
     async def answered(self, name, arguments=None, *args, **kwargs):
-        return _result(module.types, await ask_async(name, arguments or {}))
+        answer = await ask_async(name, arguments or {})
+        if isinstance(answer, Order):
+            return await answer.run_async(
+                self, lambda others: call_tool(self, name, {**arguments, **others} if others else arguments, *args, **kwargs), _told)
+        return _result(module.types, answer)
 
     module.ClientSession.call_tool = answered
+
+
+def _told(result):
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _result(types, answer):

@@ -9,7 +9,7 @@ import functools
 import json
 import re
 
-from .ask import Failure, ask_async, given, hooked, once
+from .ask import Failure, Order, ask_async, given, hooked, once
 
 
 def hook(module):
@@ -32,8 +32,12 @@ def _answered(tool, invoke):
     @once
     @functools.wraps(invoke)
     async def answered(context, text):
+        args = _parsed(text)
         answer = await ask_async(
-            getattr(context, "tool_name", None) or tool.name, _parsed(text), getattr(context, "tool_call_id", None))
+            getattr(context, "tool_name", None) or tool.name, args, getattr(context, "tool_call_id", None))
+        if isinstance(answer, Order):
+            return await answer.run_async(
+                tool, lambda others: invoke(context, json.dumps({**args, **others}) if others else text))
         if getattr(tool, "_is_agent_tool", False):
             return await invoke(context, text)
         if isinstance(answer, Failure):

@@ -9,7 +9,7 @@ import functools
 import json
 import sys
 
-from .ask import ask_async, for_subclasses, given, hooked, once
+from .ask import Order, ask_async, for_subclasses, given, hooked, once, runs
 
 # The call that the manager executes, as the model made it.
 _made = contextvars.ContextVar("tapedeck_pydantic_ai", default=None)
@@ -50,11 +50,18 @@ def _wrap(cls):
     @functools.wraps(call_tool)
     async def answered(self, name, tool_args, ctx, tool):
         call = _made.get()
+        running = call or tool
+        if runs(running):
+            return await call_tool(self, name, tool_args, ctx, tool)
+        asked = name, tool_args
         if call is not None and call.tool_call_id == ctx.tool_call_id:
-            name, tool_args = call.tool_name, _parsed(call.args)
+            asked = call.tool_name, _parsed(call.args)
         exceptions = sys.modules.get("pydantic_ai.exceptions")
         known = [getattr(exceptions, n) for n in ("ModelRetry", "ToolFailed") if hasattr(exceptions, n)]
-        return given(await ask_async(name, tool_args, ctx.tool_call_id), known)
+        answer = await ask_async(*asked, ctx.tool_call_id)
+        if isinstance(answer, Order):
+            return await answer.run_async(running, lambda others: call_tool(self, name, {**tool_args, **others}, ctx, tool))
+        return given(answer, known)
 
     cls.call_tool = answered
 

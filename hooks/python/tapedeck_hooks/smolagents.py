@@ -4,7 +4,7 @@ final_answer ends a run and touches nothing: it is answered and runs all the sam
 """
 import functools
 
-from .ask import ask, given, hooked, once
+from .ask import Order, ask, given, hooked, once, runs
 
 
 def hook(module):
@@ -15,7 +15,14 @@ def hook(module):
     @once
     @functools.wraps(call)
     def answered(self, *args, sanitize_inputs_outputs=False, **kwargs):
-        answer = ask(self.name, _arguments(self, args, kwargs))
+        if runs(self):
+            return call(self, *args, sanitize_inputs_outputs=sanitize_inputs_outputs, **kwargs)
+        asked = _arguments(self, args, kwargs)
+        answer = ask(self.name, asked)
+        if isinstance(answer, Order):
+            return answer.run(self, lambda others: call(
+                self, *(() if others else args), sanitize_inputs_outputs=sanitize_inputs_outputs,
+                **({**asked, **others} if others else kwargs)))
         if self.name == "final_answer":
             return call(self, *args, sanitize_inputs_outputs=sanitize_inputs_outputs, **kwargs)
         result = given(answer)
