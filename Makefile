@@ -10,7 +10,7 @@ MODULE  := github.com/tapedeck/tapedeck
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms check-kubernetes release image-context clean
+.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms check-kubernetes check-beside release image-context clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,10 @@ check-docs: fidelity ## Fail when docs/fidelity.md is not what make fidelity wri
 
 check-tidy: ## Fail when go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
+
+check-beside: $(TOOLS)/ocb ## Build Tapedeck into a collector of others, outside of this repository, and run it
+	./test/beside/build.sh $(TOOLS)/ocb dist/beside/otelcol-own
+	cd test/beside && $(GO) vet ./... && TAPEDECK_OWN=$(CURDIR)/dist/beside/otelcol-own $(GO) test -count=1 -v ./...
 
 check-kubernetes: bin/otelcol-tape $(TOOLS)/otelcol-gateway $(TOOLS)/versitygw ## Render deploy/kubernetes, validate all of it, and run its tiers on loopback
 	cd test/deploy/kubernetes && OTELCOL_TAPE=$(CURDIR)/bin/otelcol-tape OTELCOL_GATEWAY=$(TOOLS)/otelcol-gateway $(GO) test -count=1 ./...

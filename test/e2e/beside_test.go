@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,32 +30,37 @@ const beside = "../../deploy/beside/"
 
 // existing is the tracing that is there already: a collector, and the backend behind it.
 type existing struct {
-	otlp string
+	// grpc is an address, http an URL.
+	grpc, http string
 
-	mu       sync.Mutex
-	requests int
-	spans    map[string]int
+	mu    sync.Mutex
+	spans map[string]int
 }
 
-// startExisting starts a collector that knows nothing of Tapedeck.
-func startExisting(t *testing.T) *existing {
+// startExisting starts a collector that knows nothing of Tapedeck, with more
+// configuration if that is given.
+func startExisting(t *testing.T, configs ...string) *existing {
 	t.Helper()
 	e := &existing{spans: map[string]int{}}
 	sink := httptest.NewServer(e)
 	t.Cleanup(sink.Close)
-	ports, err := harness.FreePorts(1)
+	ports, err := harness.FreePorts(2)
 	require.NoError(t, err)
-	e.otlp = "http://127.0.0.1:" + ports[0]
+	e.grpc, e.http = "127.0.0.1:"+ports[0], "http://127.0.0.1:"+ports[1]
+	args := []string{"--config", "testdata/beside/existing.yaml"}
+	for _, c := range configs {
+		args = append(args, "--config", c)
+	}
 	p, err := harness.Launch(context.Background(), filepath.Join(t.TempDir(), "existing.log"), e.answers,
-		[]string{"OTLP_HTTP=127.0.0.1:" + ports[0], "SINK=" + sink.URL},
-		filepath.Join(bin(t), "otelcol-tape"), "--config", "testdata/beside/existing.yaml")
+		[]string{"OTLP_GRPC=" + e.grpc, "OTLP_HTTP=127.0.0.1:" + ports[1], "SINK=" + sink.URL},
+		filepath.Join(bin(t), "otelcol-tape"), args...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Stop()) })
 	return e
 }
 
 func (e *existing) answers(ctx context.Context) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.otlp+"/v1/traces", bytes.NewReader([]byte("{}")))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.http+"/v1/traces", bytes.NewReader([]byte("{}")))
 	if err != nil {
 		return false
 	}
@@ -73,18 +81,13 @@ func (e *existing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.requests++
 	countSpans(e.spans, req.Traces())
 }
 
 func (e *existing) received() map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	out := map[string]int{}
-	for span, n := range e.spans {
-		out[span] = n
-	}
-	return out
+	return maps.Clone(e.spans)
 }
 
 // countSpans counts the spans, each with its resource and scope, as they are: to the
@@ -157,7 +160,7 @@ func realTraces(t *testing.T) (out []ptrace.Traces) {
 func TestTheExistingTracingIsUnchangedByTheFanOut(t *testing.T) {
 	e := startExisting(t)
 	c, err := harness.StartBinary(context.Background(), filepath.Join(bin(t), "otelcol-tape"), beside+"fan-out.yaml", t.TempDir(),
-		[]string{"EXISTING_OTLP=" + e.otlp}, quick...)
+		[]string{"EXISTING_OTLP=" + e.http}, quick...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Stop()) })
 	sent := everySpan(t, c.SendProto)
@@ -175,7 +178,7 @@ func TestTheExistingTracingDoesNotFeelAFullSpool(t *testing.T) {
 	away, err := harness.FreePorts(1)
 	require.NoError(t, err)
 	c, err := harness.StartBinary(context.Background(), filepath.Join(bin(t), "otelcol-tape"), beside+"fan-out.yaml", t.TempDir(),
-		[]string{"EXISTING_OTLP=" + e.otlp},
+		[]string{"EXISTING_OTLP=" + e.http},
 		"processors::tape::spool::max_bytes=1048576", "processors::tape::spool::segment_bytes=65536", "processors::tape::spool::max_run_bytes=524288",
 		"exporters::tape::sending_queue::queue_size=1048576", "exporters::tape::sending_queue::storage=",
 		"extensions::tape_store::directory::path=",
@@ -226,7 +229,7 @@ func TestTheExistingTracingDoesNotFeelADeadTapedeck(t *testing.T) {
 		return err == nil
 	}, []string{
 		"OTLP_GRPC=127.0.0.1:" + ports[0], "OTLP_HTTP=127.0.0.1:" + ports[1], "METRICS_PORT=" + ports[2],
-		"EXISTING_OTLP=" + e.otlp, "TAPEDECK_OTLP=http://127.0.0.1:" + nobody[0],
+		"EXISTING_OTLP=" + e.http, "TAPEDECK_OTLP=http://127.0.0.1:" + nobody[0],
 	}, filepath.Join(bin(t), "otelcol-tape"), "--config", beside+"second-exporter.yaml",
 		"--set", "exporters::otlp_http/tapedeck::sending_queue::queue_size=1", "--set", "processors::batch/tapes::timeout=1ms")
 	require.NoError(t, err)
@@ -244,4 +247,80 @@ func assertReceives(t *testing.T, e *existing, sent map[string]int) {
 			assert.Fail(t, "changed", "sent %d times, received %d times: %.200q", n, received[span], span)
 		}
 	}
+}
+
+// Every configuration fits the distribution, but for those with components of others,
+// which are run in a collector that has them (test/beside).
+func TestEveryConfigurationIsValid(t *testing.T) {
+	files, err := filepath.Glob(beside + "*.yaml")
+	require.NoError(t, err)
+	others := []string{"before-sampler.yaml", "builder-config.yaml", "kafka.yaml"}
+	files = append(files, config)
+	for _, file := range files {
+		if slices.Contains(others, filepath.Base(file)) {
+			continue
+		}
+		_, stderr, code, err := harness.Run(context.Background(), bin(t), "otelcol-tape", nil, "validate", "--config", file)
+		require.NoError(t, err)
+		assert.Zero(t, code, "%s: %s", file, stderr)
+	}
+}
+
+// The lines of the page, merged with what a collector has, bring it a tape.
+func TestTheLinesOfThePageMakeATape(t *testing.T) {
+	page, err := os.ReadFile("../../docs/beside.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	require.True(t, found)
+	lines, _, found := strings.Cut(rest, "```")
+	require.True(t, found)
+	assert.LessOrEqual(t, strings.Count(lines, "\n"), 10)
+	c := start(t)
+	require.Contains(t, lines, `"http://127.0.0.1:14318"`)
+	tapes := filepath.Join(t.TempDir(), "tapes.yaml")
+	require.NoError(t, os.WriteFile(tapes, []byte(strings.Replace(lines, "http://127.0.0.1:14318", c.OTLP, 1)), 0o600))
+
+	e := startExisting(t, tapes)
+	id, code := runAgent(t, &harness.Collector{OTLP: e.http}, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
+	require.Equal(t, 1, code)
+	awaitStatus(t, c, id, http.StatusOK, "")
+	listed, stderr, code := cli(t, c, "ls", "--outcome", "failed")
+	require.Zero(t, code, stderr)
+	assert.Contains(t, listed, id)
+	assert.NotEmpty(t, e.received())
+}
+
+// A failed run goes back into the tracing that is there, by the file for that.
+func TestAFailedRunIsReadBack(t *testing.T) {
+	c := start(t)
+	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
+	require.Equal(t, 1, code)
+	awaitStatus(t, c, id, http.StatusOK, "")
+	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
+	require.NoError(t, err)
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
+	require.NoError(t, err)
+
+	e := startExisting(t)
+	ports, err := harness.FreePorts(1)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	p, err := harness.Launch(context.Background(), filepath.Join(dir, "reader.log"), func(ctx context.Context) bool {
+		_, _, err := harness.Get(ctx, "http://127.0.0.1:"+ports[0]+"/metrics")
+		return err == nil
+	}, []string{
+		"TAPE_DIR=" + c.StoreDir(), "TAPE_CHECKPOINT=" + filepath.Join(dir, "checkpoint"),
+		"BACKEND_OTLP=" + e.grpc, "METRICS_PORT=" + ports[0],
+	}, filepath.Join(bin(t), "otelcol-tape"), "--config", beside+"read-back.yaml")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop()) })
+	want := spansOf(td)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, e.received(), len(want)) }, 20*time.Second, 50*time.Millisecond)
+	got := map[string]string{}
+	for span := range e.received() {
+		td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces([]byte(span))
+		require.NoError(t, err)
+		maps.Copy(got, spansOf(td))
+	}
+	assert.Equal(t, want, got)
 }
