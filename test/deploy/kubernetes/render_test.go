@@ -111,6 +111,7 @@ func renders(t *testing.T) map[string]manifests {
 	return map[string]manifests{
 		"kustomize base":              kustomize(t, base),
 		"kustomize overlay s3-server": kustomize(t, s3Server),
+		"kustomize in a namespace":    kustomize(t, "testdata/install"),
 		"chart":                       helm(t, ""),
 		"chart with s3-server-values": helm(t, readFile(t, s3Values)),
 		"chart with everything":       helm(t, readFile(t, "testdata/everything.yaml")),

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/pod-security-admission/api"
@@ -260,6 +261,35 @@ func TestWhatPodsNameIsThere(t *testing.T) {
 			assert.NotNil(t, w.container().ReadinessProbe)
 			assert.NotNil(t, w.container().LivenessProbe)
 		})
+	})
+}
+
+// A gateway that may not watch recorders finds none.
+func TestGatewaysMayAskForRecorders(t *testing.T) {
+	everyRender(t, func(t *testing.T, m manifests) {
+		gateway, _ := m.workloads(t)
+		binding := as[rbacv1.RoleBinding](t, m.get(t, "RoleBinding", gateway.name))
+		role := as[rbacv1.Role](t, m.get(t, "Role", binding.RoleRef.Name))
+		assert.Equal(t, []rbacv1.PolicyRule{{
+			APIGroups: []string{"discovery.k8s.io"}, Resources: []string{"endpointslices"}, Verbs: []string{"get", "list", "watch"},
+		}}, role.Rules)
+		account := m.get(t, "ServiceAccount", gateway.template.Spec.ServiceAccountName)
+		in := m.get(t, "Deployment", gateway.name).GetNamespace()
+		if in == "" {
+			in = namespace // the chart leaves it to the release
+		}
+		assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.GetName(), Namespace: in}}, binding.Subjects)
+	})
+}
+
+// Claims keep their owner: the user of the pod is that of the image.
+func TestRecordersRunAsTheirImageDoes(t *testing.T) {
+	image := readFile(t, root+"/../container/Containerfile")
+	everyRender(t, func(t *testing.T, m manifests) {
+		_, recorder := m.workloads(t)
+		user := strconv.FormatInt(*recorder.template.Spec.SecurityContext.RunAsUser, 10)
+		assert.Contains(t, image, "USER "+user+":"+user)
+		assert.Contains(t, image, `ENTRYPOINT ["/usr/bin/otelcol-tape"]`, "arguments alone are given")
 	})
 }
 
