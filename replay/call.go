@@ -28,6 +28,9 @@ type Request struct {
 	// session substitutes accounts they are others than Args, and a call with a
 	// Live alone is refused. It comes before Live.
 	Run func(ctx context.Context, args json.RawMessage) (any, error)
+	// CannotRun is, for a call with neither, why its caller cannot run it and what to do:
+	// the end of the sentence that refuses it where it would have to run live.
+	CannotRun string
 	// SideEffect says whether the call changes the world, nil if the caller does
 	// not know.
 	SideEffect *bool

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -113,7 +114,7 @@ func (s *Session) goesLive(c *call) bool {
 func (s *Session) refusal(c *call, request *Request) error {
 	why := s.cfg.live.Refuse(c.kind, c.tool, s.sideEffect(c, request))
 	if why == "" && !request.runs() {
-		why = "its caller cannot run it: in Go there is no live function, over HTTP the call lacks \"live\":true"
+		why = "its caller cannot run it: " + cmp.Or(request.CannotRun, "in Go there is no live function, over HTTP the call lacks \"live\":true")
 	}
 	if why == "" {
 		c.liveArgs, c.substituted, why = s.cfg.live.Substitution.apply(orNull(request.Args))

@@ -45,28 +45,35 @@ func (f *liveFlags) live() (replay.Live, error) {
 	return l, nil
 }
 
-// worldFlags are what tape run has beyond other replays: answers that are not as
-// recorded, and calls that are not answered from the tape.
+// worldFlags are what tape run and tape serve have beyond other replays: answers that
+// are not as recorded, and calls that are not answered from the tape.
 type worldFlags struct {
 	liveFlags
 	live                          bool
 	substitute, derive, overrides string
 	audit                         string
 	// log is the audit log, opened for the first trial.
-	log             *slog.Logger
-	trials, breakAt int
+	log     *slog.Logger
+	breakAt int
+	// trials is 1 where nothing can be run again.
+	trials int
 }
 
 func (f *worldFlags) add(cmd *cobra.Command) {
+	f.trials = 1
 	f.liveFlags.add(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.live, "live", false, "let the allowed tools and kinds run live, and answer all other calls from the tape")
 	flags.StringVar(&f.substitute, "substitute", "", "file that says which accounts and tenants stand in for which in live calls")
 	flags.StringVar(&f.audit, "audit", "", "file to append a line for each live call to, as JSON; standard error if there is none")
-	flags.StringVar(&f.derive, "derive", "", "file to write what came of it to, as a tape; with --trials a directory")
+	flags.StringVar(&f.derive, "derive", "", "file to write what came of it to, as a tape; with several trials a directory")
 	flags.StringVar(&f.overrides, "override", "", "file of answers to give in place of recorded ones, and of faults")
-	flags.IntVar(&f.trials, "trials", 1, "run the command this often from the fork, and count how it ended")
 	flags.IntVar(&f.breakAt, "break", 0, "stop before the call of this step is answered, show it and ask on the terminal")
+}
+
+// addTrials is for verbs that run a command.
+func (f *worldFlags) addTrials(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.trials, "trials", 1, "run the command this often from the fork, and count how it ended")
 }
 
 // options are the options of the session of a trial, counted from 1.

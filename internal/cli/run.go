@@ -46,6 +46,7 @@ signal's number for one that was killed.`,
 	flags.add(cmd)
 	flags.addHooks(cmd)
 	world.add(cmd)
+	world.addTrials(cmd)
 	return cmd
 }
 

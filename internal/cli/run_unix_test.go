@@ -5,7 +5,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -315,30 +314,4 @@ func TestRunPassesSignalsOn(t *testing.T) {
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
 	assert.Equal(t, 7, <-ended, "the command saw the signal and ended in its own way")
 	assert.Contains(t, errs.String(), "clean")
-}
-
-func TestServe(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	out, in := io.Pipe()
-	var errs bytes.Buffer
-	ended := make(chan int, 1)
-	go func() {
-		ended <- mainWith(ctx, []string{"serve", "testdata/bare.jsonl"}, Streams{In: strings.NewReader(""), Out: in, Err: &errs, Env: func(string) string { return "" }})
-	}()
-	buf := make([]byte, 256)
-	n, err := out.Read(buf)
-	require.NoError(t, err)
-	url := strings.TrimSpace(string(buf[:n]))
-	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, url)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for _, args := range []string{add12, add22} {
-		resp, err := client.Post(url+"/v1/call", "application/json", strings.NewReader(`{"tool":"add","args":`+args+`}`))
-		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, resp.StatusCode)
-		require.NoError(t, resp.Body.Close())
-	}
-	cancel()
-	assert.Equal(t, exitOK, <-ended, errs.String())
-	assert.Contains(t, errs.String(), "hits 2")
 }

@@ -13,6 +13,7 @@ import (
 
 func (a *app) serveCmd() *cobra.Command {
 	var flags sessionFlags
+	var world worldFlags
 	var listen string
 	cmd := &cobra.Command{
 		Use:   "serve FILE",
@@ -23,7 +24,11 @@ SDK of a model there: URL/v1 for OpenAI, URL for Anthropic and Gemini. On SIGINT
 SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			session, err := a.open(argv[0], &flags)
+			more, err := a.worldOptions(&world, 1)
+			if err != nil {
+				return err
+			}
+			session, err := a.open(argv[0], &flags, more...)
 			if err != nil {
 				return err
 			}
@@ -47,6 +52,7 @@ SIGTERM the report is printed; exit code 1 when the replay was not clean.`,
 		},
 	}
 	flags.add(cmd)
+	world.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback address to listen on")
 	return cmd
 }

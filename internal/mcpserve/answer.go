@@ -14,12 +14,16 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
+// cannotRun is why a call by MCP never runs live: a server there answers, and cannot
+// have its client do it.
+const cannotRun = "MCP cannot tell a client to run a call: ask POST /v1/call for it, by a client or a hook of tape, or let the tape answer"
+
 // callTool answers a tools/call.
 func callTool(ctx context.Context, asker Asker, tool string, args json.RawMessage) (mcp.Result, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}") // Arguments may be left out; a tape has none then.
 	}
-	answer, err := asker.Ask(ctx, replay.Request{Tool: tool, Args: args})
+	answer, err := asker.Ask(ctx, replay.Request{Tool: tool, Args: args, CannotRun: cannotRun})
 	if err != nil {
 		return nil, verdict(err)
 	}
@@ -115,6 +119,9 @@ func verdict(err error) error {
 			Code string `json:"code"`
 			replay.Event
 		}{"tape_" + string(event.Verdict), event}
+		if event.Verdict == replay.VerdictRefused {
+			data.Code = "live_refused" // As over HTTP.
+		}
 		wire.Message = data.Code + ": " + event.Message
 		// What is made of strings, numbers and JSON text that was parsed before.
 		wire.Data, _ = json.Marshal(data)

@@ -188,7 +188,7 @@ func into[R mcp.Result](ctx context.Context, asker Asker, method string, params 
 	if err != nil {
 		return nil, err
 	}
-	answer, err := asker.Ask(ctx, replay.Request{Tool: method, Args: args})
+	answer, err := asker.Ask(ctx, replay.Request{Tool: method, Args: args, CannotRun: cannotRun})
 	if err != nil {
 		return nil, verdict(err)
 	}

@@ -249,3 +249,43 @@ func TestDefinitionsTakeThePlaceOfTheTapes(t *testing.T) {
 	assert.Equal(t, "only", tools.list[0].Name)
 	assert.Len(t, tools.resources, 1)
 }
+
+// Calls that would have to run live are refused: the protocol cannot have a client run
+// them.
+func TestLiveCallsAreRefused(t *testing.T) {
+	read, err := tape.ReadAll(strings.NewReader(strings.ReplaceAll(demo, "\n ", "")))
+	require.NoError(t, err)
+	pay := replay.Live{Isolated: true, Tools: []string{"pay"}, SideEffects: true}
+	for name, c := range map[string]struct {
+		option replay.Option
+		served string
+	}{
+		"a live replay": {replay.WithLive(pay), "first"},
+		"a fork":        {replay.WithFork(1, pay), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			session, err := replay.New(read, c.option)
+			require.NoError(t, err)
+			handler := NewHTTP(session, OfTape(read, nil), "/mcp", 1<<20)
+			server := httptest.NewServer(handler)
+			t.Cleanup(func() {
+				assert.NoError(t, handler.Close())
+				server.Close()
+			})
+			client := connect(t, &mcp.StreamableClientTransport{Endpoint: server.URL + "/mcp"}, "")
+			_, err = client.CallTool(t.Context(), &mcp.CallToolParams{Name: "pay", Arguments: map[string]any{"eur": 12}})
+			var wire *jsonrpc.Error
+			require.ErrorAs(t, err, &wire)
+			assert.Equal(t, int64(CodeVerdict), wire.Code)
+			assert.Contains(t, wire.Message, "live_refused: refused: call 1")
+			assert.Contains(t, wire.Message, "MCP cannot tell a client to run a call: ask POST /v1/call")
+			if c.served != "" {
+				got, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "search", Arguments: map[string]any{"q": "é"}})
+				require.NoError(t, err)
+				assert.Contains(t, content(t, got), c.served, "the tape answers all others")
+			}
+			require.ErrorIs(t, session.Close(), replay.ErrRefused)
+			assert.Zero(t, session.Stats().LiveToolCalls)
+		})
+	}
+}

@@ -48,7 +48,10 @@ func (h *httpCalls) settle(match httptape.Match, seq int, err error) {
 
 // exchange answers a request from the session.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request, match httptape.Match) {
-	answer, err := s.session.Ask(r.Context(), replay.Request{Tool: match.Tool, Args: match.Args, Like: match.Like})
+	answer, err := s.session.Ask(r.Context(), replay.Request{
+		Tool: match.Tool, Args: match.Args, Like: match.Like,
+		CannotRun: "an HTTP client cannot be told to run a request: ask POST /v1/call for it, or let the tape answer",
+	})
 	s.http.settle(match, answer.Seq, err)
 	if err != nil {
 		s.verdict(err).write(w)

@@ -164,7 +164,10 @@ func (m *models) find(q *llm.Request) (llm.Match, replay.Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	match := m.deck.Find(q.Previous != "", readings...)
-	request := replay.Request{Kind: tape.KindModel, Tool: "chat"}
+	request := replay.Request{
+		Kind: tape.KindModel, Tool: "chat",
+		CannotRun: "the SDK of a model cannot be told to run a request: ask POST /v1/call for it, or let the tape answer",
+	}
 	if match.Record != nil {
 		request.Tool, request.Args = match.Record.Tool, match.Record.Args
 		return match, request, nil
