@@ -104,9 +104,11 @@ check-docs: fidelity ## Fail when docs/fidelity.md is not what make fidelity wri
 check-tidy: ## Fail when go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
 
-check-beside: $(TOOLS)/ocb ## Build Tapedeck into a collector of others, outside of this repository, and run it
+check-beside: build $(TOOLS)/ocb $(TOOLS)/versitygw ## Build Tapedeck into a collector of others, and run what goes in beside existing tracing
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
 	./test/beside/build.sh $(TOOLS)/ocb dist/beside/otelcol-own
-	cd test/beside && $(GO) vet ./... && TAPEDECK_OWN=$(CURDIR)/dist/beside/otelcol-own $(GO) test -count=1 -v ./...
+	cd test/beside && $(GO) vet ./... && \
+	  TAPEDECK_OWN=$(CURDIR)/dist/beside/otelcol-own TAPEDECK_BIN=$(CURDIR)/bin $(GO) test -count=1 -v ./...
 
 check-kubernetes: bin/otelcol-tape $(TOOLS)/otelcol-gateway $(TOOLS)/versitygw ## Render deploy/kubernetes, validate all of it, and run its tiers on loopback
 	cd test/deploy/kubernetes && OTELCOL_TAPE=$(CURDIR)/bin/otelcol-tape OTELCOL_GATEWAY=$(TOOLS)/otelcol-gateway $(GO) test -count=1 ./...

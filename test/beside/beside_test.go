@@ -1,6 +1,8 @@
 // Package beside tests a collector that others build with Tapedeck's components in it.
 //
-// TAPEDECK_OWN names that collector; `make check-beside` builds it and sets it.
+// TAPEDECK_OWN names that collector, and TAPEDECK_BIN the directory with our own and the
+// example agent; `make check-beside` builds them and sets both. What deploy/compose
+// starts is run here too.
 package beside
 
 import (
@@ -27,10 +29,13 @@ const (
 	topic   = "otlp_spans"
 )
 
-func own(t *testing.T) string {
+func own(t *testing.T) string      { return variable(t, "TAPEDECK_OWN") }
+func binaries(t *testing.T) string { return variable(t, "TAPEDECK_BIN") }
+
+func variable(t *testing.T, name string) string {
 	t.Helper()
-	path := os.Getenv("TAPEDECK_OWN")
-	require.NotEmpty(t, path, "TAPEDECK_OWN is not set: run make check-beside")
+	path := os.Getenv(name)
+	require.NotEmpty(t, path, "%s is not set: run make check-beside", name)
 	return path
 }
 
