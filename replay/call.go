@@ -148,6 +148,9 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 		return Answer{}, fmt.Errorf("replay: %s: unknown kind %q, want one of %q", c.tool, c.kind, tape.Kinds)
 	}
 	key, spelled := s.deck.spelled(&c)
+	if !spelled {
+		key, spelled = s.deck.respelled(&c)
+	}
 	if c.key = key; !spelled {
 		if err := s.prepare(&c); err != nil {
 			return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)

@@ -71,6 +71,8 @@ type step struct {
 type queue struct {
 	steps []int
 	head  int
+	// asSpelled: one of the steps of this key has arguments that redaction leaves alone.
+	asSpelled bool
 }
 
 // load makes a deck of a tape. A trusted tape was redacted by the policy; another
@@ -138,6 +140,7 @@ func (d *deck) add(st step) {
 	push(d.byTool, at, i)
 	if st.asSpelled && st.argsGap == nil {
 		d.spellings.note(&st, i)
+		d.byKey[callKey{r.KindOf(), st.key}].asSpelled = true
 	}
 }
 

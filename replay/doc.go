@@ -42,7 +42,8 @@
 // # Cost
 //
 // A hit costs a hash of its arguments and two map look-ups where they are spelled
-// as on the tape, else one redaction and one key of them, whatever the length of the
+// as on the tape, one key of them where spaces or the order of members differ, else a
+// redaction and another key, whatever the length of the
 // tape. Rules cost nothing where keys match; where one does not, masking the
 // arguments, after masking those of the tool's records once. A session holds its
 // tape, some 200 bytes a record beside it, and a bounded number of events of bounded length: ten

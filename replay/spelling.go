@@ -10,7 +10,7 @@ import (
 // spellings finds a record by the very bytes of its arguments. A program that
 // records and replays in the same words, as one in Go does, then needs neither
 // redaction nor a key for a hit: what is on the tape is redacted already, and
-// redaction leaves it alone. Any other spelling goes the long way to the same key.
+// redaction leaves it alone.
 type spellings map[uint64]int32
 
 var spellingSeed = maphash.MakeSeed()
@@ -41,4 +41,16 @@ func (d *deck) spelled(c *call) (key string, ok bool) {
 		return "", false
 	}
 	return st.key, true
+}
+
+// respelled returns the key of a call whose arguments are those of a record but for
+// white space, the order of members and the like. These need a key and no redaction,
+// for the reason above. Any other call goes the long way. It needs no lock either.
+func (d *deck) respelled(c *call) (key string, ok bool) {
+	key, err := tape.Key(c.tool, c.args)
+	if err != nil {
+		return "", false // The long way says what is wrong.
+	}
+	q := d.byKey[callKey{c.kind, key}]
+	return key, q != nil && q.asSpelled
 }
