@@ -69,12 +69,16 @@ func TestTranslationAsConfigured(t *testing.T) {
 	assert.False(t, *tapes[0].Records[at("get_x")].SideEffect)
 	assert.True(t, *tapes[0].Records[at("book_x")].SideEffect)
 	assert.False(t, tapes[0].Records[at("get_x")].Failed())
+	assert.Equal(t, "1970-01-01T00:15:00.000002Z", tapes[0].Records[at("get_x")].Expires)
+	assert.Empty(t, tapes[0].Records[at("book_x")].Expires)
 	assert.True(t, tapes[0].Records[at("shell")].Failed())
 	assert.True(t, tapes[0].Records[at("search")].Failed())
 	assert.Equal(t, attribution.ExternalTimeout, tapes[0].Records[at("search")].FailureClass)
 }
 
 func TestBadTranslationNamesItsPlace(t *testing.T) {
-	require.ErrorContains(t, confmap.Validate(load(t, "bad_translation")), "translation::in_band")
+	err := confmap.Validate(load(t, "bad_translation"))
+	require.ErrorContains(t, err, "translation::in_band")
+	require.ErrorContains(t, err, "expires[0]: after must be more than zero")
 	require.ErrorContains(t, confmap.Validate(load(t, "bad_attribution")), "attribution")
 }

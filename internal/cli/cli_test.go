@@ -133,3 +133,21 @@ func TestHelp(t *testing.T) {
 	assert.Equal(t, tapeCmd(t, "", "pull", "--help").out, help.out)
 	assert.Equal(t, tapeCmd(t, "", "--help").out, tapeCmd(t, "", "help").out)
 }
+
+// shopTape writes a tape of a search and a payment.
+func shopTape(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "shop.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"tape":"1","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","outcome":"failed","tools":[{"name":"pay","schema":{"type":"object","required":["cents"]}}]}
+{"seq":1,"tool":"find","args":{"q":"a"},"result":"old"}
+{"seq":2,"tool":"pay","args":{"account":"acme-prod","cents":500},"result":"old","side_effect":true,"approval_id":"ap-7"}
+`), 0o600))
+	return path
+}
+
+func writeNamed(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}

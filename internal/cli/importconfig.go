@@ -77,7 +77,9 @@ func (c *readingConfig) parse(text []byte) error {
 		Result:      c,
 		ErrorUnused: true,
 		MatchName:   func(key, field string) bool { return key == field },
-		DecodeHook:  mapstructure.ComposeDecodeHookFunc(mapstructure.StringToSliceHookFunc(","), newList),
+		DecodeHook: mapstructure.ComposeDecodeHookFunc(
+			mapstructure.StringToSliceHookFunc(","), mapstructure.StringToTimeDurationHookFunc(), newList,
+		),
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,6 +30,8 @@ translation:
     - tool: search
       member: hits
       not_equals: "0"
+  expires:
+    - {tool: search, after: 15m}
 attribution:
   approval_tools: [pay_*]
   rules:
@@ -79,6 +83,7 @@ func TestConfigIsReadAsTheExtensionReadsIt(t *testing.T) {
 		"number for text":      "translation: {in_band: [{member: a, equals: 0}]}",
 		"null for a text":      "translation: {in_band: [{member: a, equals: null}], tenant_attribute: null}",
 		"other case":           "translation: {Approval_ID: [a]}",
+		"no duration":          "translation: {expires: [{tool: a, after: 15}]}",
 		"unknown name":         "translation: {tool: [a]}",
 		"list for a section":   "translation: [a]",
 		"text for a section":   "attribution: pay",
@@ -141,4 +146,27 @@ func TestWhatIsWrongWithAConfigIsNamed(t *testing.T) {
 	r = tapeCmd(t, "", "import", in, "--config", file, "-o", file)
 	assert.Equal(t, result{"", "tape: -o " + file + " is " + file + ", which is to be read\n", exitUsage}, r)
 	assert.Equal(t, "attribution: {}\n", read(t, file))
+}
+
+// A record that is past its expiry is told before a replay, and in it.
+func TestWhatExpiresIsTold(t *testing.T) {
+	in := temp(t, "run.json", request(toolSpan('a', 1, `{"q":"socks"}`)))
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	r := tapeCmd(t, "", "import", in, "-o", file, "--config", temp(t, "reading.yaml", "translation: {expires: [{tool: 'sea*', after: 15m}]}"))
+	require.Equal(t, exitOK, r.code, r.err)
+	assert.Contains(t, tapeCmd(t, "", "doctor", file).out, "expired at")
+
+	post, end := served(t, file)
+	_, got := post("/v1/call", `{"tool":"search","args":{"q":"socks"}}`)
+	assert.Equal(t, "{\"result\":{\"hits\":1}}\n", got)
+	code, report := end()
+	assert.Equal(t, exitOK, code, report)
+	assert.Contains(t, report, "answers past their expiry: 1")
+
+	post, end = served(t, file, "--fail-expired")
+	status, got := post("/v1/call", `{"tool":"search","args":{"q":"socks"}}`)
+	assert.Equal(t, http.StatusFailedDependency, status)
+	assert.Contains(t, got, "expired at")
+	code, _ = end()
+	assert.Equal(t, exitNo, code)
 }

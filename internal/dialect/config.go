@@ -38,6 +38,9 @@ type Config struct {
 	// EvaluationScores are rules by which the score of an evaluation shows that a run
 	// failed, beside its label; the first that fits the name counts.
 	EvaluationScores []ScoreRule `mapstructure:"evaluation_scores"`
+	// Expires are rules for how long the answers of tools stay true, after which a
+	// replay of them warns; the first that fits the name of the tool counts.
+	Expires []ExpiryRule `mapstructure:"expires"`
 	// TenantAttribute is the resource attribute that names the tenant of a run.
 	TenantAttribute string `mapstructure:"tenant_attribute"`
 }
@@ -129,6 +132,11 @@ func (c *Config) Validate() error {
 	for i := range c.EvaluationScores {
 		if err := c.EvaluationScores[i].Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("evaluation_scores[%d]: %w", i, err))
+		}
+	}
+	for i := range c.Expires {
+		if err := c.Expires[i].Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("expires[%d]: %w", i, err))
 		}
 	}
 	for i, sign := range c.InBandSigns {

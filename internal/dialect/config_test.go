@@ -3,6 +3,7 @@ package dialect
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,7 @@ func TestConfigNamesThePlaceOfEveryMistake(t *testing.T) {
 			{OK: true}, {Tool: "x", OK: true, Message: "m"}, {Tool: "x", OK: true},
 		},
 		InBandSigns: []string{SignIsError, "isError"},
+		Expires:     []ExpiryRule{{Tool: "price_[", After: 1}, {After: 1}, {Tool: "price"}, {Tool: "price", After: -1}, {Tool: "price", After: 1}},
 	}
 	err := c.Validate()
 	require.Error(t, err)
@@ -37,9 +39,12 @@ func TestConfigNamesThePlaceOfEveryMistake(t *testing.T) {
 		"in_band[2]: has both a prefix and a member", "in_band[3]: equals and not_equals need a member",
 		"in_band[4]: has both equals and not_equals", "in_band[6]: fits every result", "in_band[7]: has a message, but ok: true is no failure",
 		`in_band_signs[1]: "isError" is none of ["error_member" "is_error" "error_text" "success_false" "status_error"]`,
+		`expires[0]: tool: pattern "price_[": syntax error in pattern`, "expires[1]: tool: a pattern is empty",
+		"expires[2]: after must be more than zero", "expires[3]: after must be more than zero",
 	} {
 		assert.ErrorContains(t, err, want)
 	}
+	assert.NotContains(t, err.Error(), "expires[4]")
 	assert.NotContains(t, err.Error(), "in_band[5]")
 	assert.NotContains(t, err.Error(), "in_band[8]")
 }
@@ -56,6 +61,7 @@ func TestConfigIsReadFromSettings(t *testing.T) {
 		"evaluation_scores": []any{
 			map[string]any{"evaluation": "faithfulness", "below": 0.7}, map[string]any{"above": 2},
 		},
+		"expires": []any{map[string]any{"tool": "price_*", "after": "15m"}},
 	}).Unmarshal(c))
 	require.NoError(t, c.Validate())
 	assert.Equal(t, []string{"who"}, c.Caller["user"])
@@ -63,6 +69,7 @@ func TestConfigIsReadFromSettings(t *testing.T) {
 	assert.Equal(t, []InBandRule{{Tool: "shell", Member: "exit_code", NotEquals: text("0")}}, c.InBand)
 	below, above := 0.7, 2.0
 	assert.Equal(t, []ScoreRule{{Evaluation: "faithfulness", Below: &below}, {Above: &above}}, c.EvaluationScores)
+	assert.Equal(t, []ExpiryRule{{Tool: "price_*", After: 15 * time.Minute}}, c.Expires)
 	assert.Equal(t, DefaultConfig().ApprovalID, c.ApprovalID, "what is not set keeps its default")
 	assert.Equal(t, InBandSigns, c.InBandSigns)
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{"in_band_signs": []any{}}).Unmarshal(c))

@@ -64,6 +64,7 @@ func (r *run) record(n *node, seq, done int) tape.Record {
 	ctx := r.contextOf(n)
 	rec.CallerContext, rec.PromptVersion = ctx.callerJSON(), ctx.prompt
 	r.ownFields(n, &rec)
+	r.expires(n, &rec)
 	if n.fail != nil {
 		rec.Error = &tape.Error{Code: n.fail.Code, Message: n.fail.text(), Type: n.fail.Type}
 	}

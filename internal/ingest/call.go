@@ -86,7 +86,7 @@ func (b *builder) call(i int) ptrace.Span {
 	putText(attrs, "gen_ai.prompt.version", r.PromptVersion)
 	putText(attrs, "policy.result", r.PolicyResult)
 	putText(attrs, "approval.id", r.ApprovalID)
-	putText(attrs, memberPrefix+"expires", r.Expires)
+	putText(attrs, dialect.RecordedExpires, r.Expires)
 	putCaller(attrs, r.CallerContext)
 	for _, member := range r.Extra {
 		attrs.PutStr(memberPrefix+member.Name, string(member.Value))

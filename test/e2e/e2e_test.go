@@ -84,6 +84,20 @@ func awaitStatus(t *testing.T, c *harness.Collector, id string, want int, code s
 	require.NoError(t, err, "last answer: %s", last)
 }
 
+// A collector that is told how long answers stay true has replays warn of old ones.
+func TestAnswersThatExpiredAreTold(t *testing.T) {
+	c := start(t, `extensions::tape_store::translation::expires=[{tool: fetch_*, after: 1ms}]`)
+	report := filepath.Join(t.TempDir(), "report.md")
+	bad, code := runAgent(t, c, "-run", "3", "-report", report)
+	require.Equal(t, 1, code)
+	awaitStatus(t, c, bad, http.StatusOK, "")
+	file := filepath.Join(t.TempDir(), "failed.jsonl")
+	_, stderr, code := cli(t, c, "pull", bad, "-o", file)
+	require.Zero(t, code, stderr)
+	_, stderr, _ = cli(t, c, "run", file, "--", filepath.Join(bin(t), "agent"), "-run", "3", "-report", report)
+	assert.Contains(t, stderr, "answers past their expiry: ")
+}
+
 func TestAFailedRunBecomesATapeAndTheTapeReplays(t *testing.T) {
 	c := start(t)
 	report := filepath.Join(t.TempDir(), "report.md")
