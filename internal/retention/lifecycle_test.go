@@ -1,6 +1,8 @@
 package retention
 
 import (
+	"encoding/json"
+	"os"
 	"testing"
 	"time"
 
@@ -45,4 +47,38 @@ func TestRulesOfABucket(t *testing.T) {
 		assert.NotContains(t, r.Name, "audit")
 		assert.NotContains(t, r.Name, "index")
 	}
+}
+
+// The file of deploy/policies is what is written for the default policy.
+func TestTheLifecycleFileIsTheDefaultPolicy(t *testing.T) {
+	w := newWorld(t)
+	w.config = DefaultConfig()
+	w.stand()
+	rules, err := w.sweeper().BucketRules(t.Context())
+	require.NoError(t, err)
+	type expiration struct{ Days int }
+	type abort struct{ DaysAfterInitiation int }
+	type filter struct{ Prefix string }
+	type rule struct {
+		ID, Status                     string
+		Filter                         filter
+		Expiration                     *expiration `json:",omitempty"`
+		AbortIncompleteMultipartUpload *abort      `json:",omitempty"`
+	}
+	want := []rule{}
+	for _, r := range rules {
+		one := rule{ID: "tapedeck::" + r.Name, Status: "Enabled", Filter: filter{r.Folder}}
+		if r.Days > 0 {
+			one.Expiration = &expiration{r.Days}
+		}
+		if r.AbortDays > 0 {
+			one.AbortIncompleteMultipartUpload = &abort{r.AbortDays}
+		}
+		want = append(want, one)
+	}
+	text, err := os.ReadFile("../../deploy/policies/lifecycle.json")
+	require.NoError(t, err)
+	wanted, err := json.MarshalIndent(map[string]any{"Rules": want}, "", "  ")
+	require.NoError(t, err)
+	assert.JSONEq(t, string(wanted), string(text))
 }
