@@ -2,11 +2,8 @@ package replay
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/tapedeck/tapedeck/tape"
@@ -89,9 +86,8 @@ func fetch(ctx context.Context, source BodySource, body *tape.Body) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(data)
-	if got := hex.EncodeToString(sum[:]); got != body.SHA256 {
-		return nil, fmt.Errorf("body %s is damaged: its hash is %s", body.SHA256, got)
+	if err := body.Check(data); err != nil {
+		return nil, err
 	}
 	if strings.Contains(body.MediaType, "json") && json.Valid(data) {
 		return data, nil

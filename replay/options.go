@@ -172,6 +172,14 @@ func WithBodies(source BodySource) Option {
 	}
 }
 
+// WithName names the tape in reports where it is not opened by its path.
+func WithName(name string) Option {
+	return func(c *config) error {
+		c.path = name
+		return nil
+	}
+}
+
 // WithRecordTo writes what a recording session appends to out, one line in one
 // Write, beginning with a manifest if the session had no tape. Without it, and
 // without a file, what is appended stays in memory; see [Session.Tape].

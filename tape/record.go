@@ -1,6 +1,11 @@
 package tape
 
-import "encoding/json"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
 
 // Version is the tape format version this package reads and writes.
 const Version = "1"
@@ -151,6 +156,16 @@ type Body struct {
 
 // IsArgs reports whether the body stands for the arguments, not the result.
 func (b *Body) IsArgs() bool { return b.Of == "args" }
+
+// Check says what is wrong with bytes that were fetched for the body, nil if they are
+// the recorded ones.
+func (b *Body) Check(data []byte) error {
+	sum := sha256.Sum256(data)
+	if got := hex.EncodeToString(sum[:]); got != b.SHA256 {
+		return fmt.Errorf("body %s is damaged: its hash is %s", b.SHA256, got)
+	}
+	return nil
+}
 
 // Member is one member of a JSON object this package keeps without knowing it.
 type Member struct {

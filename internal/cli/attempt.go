@@ -31,6 +31,7 @@ func (f *sessionFlags) addAttempt(cmd *cobra.Command) {
 	flags.BoolVar(&f.failRedacted, "fail-redacted", false, "treat records with a placeholder in their answer as gaps")
 	flags.StringSliceVar(&f.unserved, "allow-unserved", nil, "tools that models may ask for and that need not be answered from the tape, by name")
 	rulesFlag(cmd, &f.rules)
+	bodiesFlag(cmd, &f.bodies)
 	f.addHooks(cmd)
 }
 

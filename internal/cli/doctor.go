@@ -14,6 +14,7 @@ import (
 func (a *app) doctorCmd() *cobra.Command {
 	var asJSON, failExpired bool
 	var kinds []string
+	var bodies string
 	cmd := &cobra.Command{
 		Use:   "doctor FILE|ID",
 		Short: "Say whether a tape can be replayed, and what to switch on if not",
@@ -32,7 +33,11 @@ would meet a gap, or calls may be missing on the tape altogether.`,
 			if err != nil {
 				return err
 			}
-			report := doctor.Examine(t, options...)
+			fetch, err := a.fetchBodies(cmd.Context(), argv[0], bodies)
+			if err != nil {
+				return err
+			}
+			report := doctor.Examine(t, append(options, doctor.Bodies(fetch))...)
 			if asJSON {
 				err = a.printJSON(report)
 			} else {
@@ -45,6 +50,7 @@ would meet a gap, or calls may be missing on the tape altogether.`,
 		},
 	}
 	jsonFlag(cmd, &asJSON)
+	bodiesFlag(cmd, &bodies)
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "examine records of these kinds only (tool, model, clock, random), as tape run --kind replays them")
 	cmd.Flags().BoolVar(&failExpired, "fail-expired", false, "records past their expiry are gaps")
 	return cmd

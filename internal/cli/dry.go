@@ -15,7 +15,7 @@ import (
 func (a *app) dryCmd() *cobra.Command {
 	var asJSON, failExpired bool
 	var kinds []string
-	var tools, rules string
+	var tools, rules, bodies string
 	var allowed liveFlags
 	cmd := &cobra.Command{
 		Use:   "dry FILE|ID",
@@ -57,6 +57,9 @@ schema, a tool is gone, or the policy does not allow a call as it is.`,
 			if err != nil {
 				return err
 			}
+			if options.Bodies, err = a.fetchBodies(cmd.Context(), argv[0], bodies); err != nil {
+				return err
+			}
 			report, err := dry.Run(t, options)
 			if err != nil {
 				return usage("%w", err)
@@ -73,6 +76,7 @@ schema, a tool is gone, or the policy does not allow a call as it is.`,
 		},
 	}
 	jsonFlag(cmd, &asJSON)
+	bodiesFlag(cmd, &bodies)
 	flags := cmd.Flags()
 	flags.StringVar(&tools, "tools", "", "file with the tool definitions of now: a list, or as MCP, OpenAI, Anthropic or Gemini write them")
 	flags.StringVar(&rules, "policy", "", "file with rules that allow, deny or want an approval (YAML with CEL expressions)")

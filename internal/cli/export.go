@@ -44,12 +44,14 @@ Node: a tar.gz, or a directory where -o ends in a slash.`,
 			if err != nil {
 				return err
 			}
+			fetch, err := a.fetchBodies(cmd.Context(), argv[0], "")
+			if err != nil {
+				return err
+			}
 			made, err := bundle.New(bundle.Content{
 				Manifest: t.Manifest, Records: slices.Values(t.Records),
-				// An unpacked bundle is packed again with the bodies that lie in it.
-				Body: func(hash string) ([]byte, error) {
-					return os.ReadFile(filepath.Join(filepath.Dir(argv[0]), "bodies", hash))
-				},
+				// A bundle is packed again with the bodies that lie in it.
+				Body: func(hash string) ([]byte, error) { return fetch(tape.Body{SHA256: hash}) },
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", argv[0], err)

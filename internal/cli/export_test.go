@@ -91,6 +91,11 @@ func TestExportOfAnUnpackedBundleKeepsItsBodies(t *testing.T) {
 	r := tapeCmd(t, "", "export", file, "--bundle", "-o", folder)
 	require.Equal(t, exitOK, r.code, r.err)
 	assert.Equal(t, "hello", read(t, folder+"bodies/"+digest))
+
+	packed := filepath.Join(dir, "again.tar.gz")
+	require.Equal(t, exitOK, tapeCmd(t, "", "export", folder, "--bundle", "-o", packed).code)
+	require.Equal(t, exitOK, tapeCmd(t, "", "export", packed, "--bundle", "-o", filepath.Join(dir, "third")+"/").code)
+	assert.Equal(t, "hello", read(t, filepath.Join(dir, "third", "bodies", digest)))
 }
 
 func TestExportOfABundleByID(t *testing.T) {

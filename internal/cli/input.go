@@ -8,9 +8,15 @@ import (
 	"github.com/tapedeck/tapedeck/tape"
 )
 
-// readTape reads the tape in a file, or on standard input for "-".
+// readTape reads the tape in a file or a bundle, or on standard input for "-".
 func (a *app) readTape(path string) (*tape.Tape, error) {
-	name, read := path, func() (*tape.Tape, error) { return tape.ReadFile(path) }
+	name, read := path, func() (*tape.Tape, error) {
+		file, err := findTape(path)
+		if err != nil {
+			return nil, err
+		}
+		return file.read()
+	}
 	if path == "-" {
 		name, read = "standard input", func() (*tape.Tape, error) {
 			t, err := tape.ReadAll(a.In)

@@ -28,6 +28,7 @@ type sessionFlags struct {
 	unserved                                     []string
 	noHooks, noProxy, failElsewhere              bool
 	modelHosts                                   []string
+	bodies                                       string
 }
 
 func (f *sessionFlags) add(cmd *cobra.Command) {
@@ -40,6 +41,7 @@ func (f *sessionFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.failExpired, "fail-expired", false, "treat records past their expiry as gaps")
 	flags.BoolVar(&f.failRedacted, "fail-redacted", false, "treat records with a placeholder in their answer as gaps")
 	rulesFlag(cmd, &f.rules)
+	bodiesFlag(cmd, &f.bodies)
 	flags.StringVar(&f.report, "report", "", "file to write the report to, as JSON")
 	flags.StringVar(&f.mcpTools, "mcp-tools", "", "file with the definitions that MCP clients are given, in place of the tape's")
 	flags.Float64Var(&f.speed, "speed", 0, "how fast models answer: 1 as when they were recorded, 2 twice as fast; 0 at once")
@@ -118,7 +120,15 @@ func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay
 	if path == "-" {
 		return nil, usage("the tape must be a file, not standard input")
 	}
-	session, err := replay.Open(path, options...)
+	file, err := findTape(path)
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := a.bodiesOf(file, f.bodies)
+	if err != nil {
+		return nil, err
+	}
+	session, err := file.open(append(options, replay.WithBodies(bodies)))
 	if errors.Is(err, redact.ErrKeyNeeded) || errors.Is(err, redact.ErrKeyWrong) {
 		return nil, usage("%w: set %s to the key of the processor's redaction", err, surrogateKeyEnv)
 	}

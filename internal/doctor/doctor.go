@@ -120,7 +120,14 @@ func At(now time.Time) Option { return func(e *examiner) { e.now = now } }
 // ExpiredAsGap makes a record past its expiry a gap, as a strict policy does.
 func ExpiredAsGap() Option { return func(e *examiner) { e.expiredAsGap = true } }
 
+// Bodies looks whether what the tape holds by reference is there, as a replay with
+// that source would find it. Without it, answers held by reference are gaps.
+func Bodies(fetch func(tape.Body) ([]byte, error)) Option {
+	return func(e *examiner) { e.fetch = fetch }
+}
+
 type examiner struct {
+	fetch        func(tape.Body) ([]byte, error)
 	kinds        []tape.Kind
 	now          time.Time
 	expiredAsGap bool
@@ -236,10 +243,25 @@ func (e *examiner) content(rec *tape.Record) (out []Finding) {
 	if len(out) == 0 {
 		out = e.byGrade(rec)
 	}
-	if body := bodyOf(rec, false); body && !slices.ContainsFunc(out, func(f Finding) bool { return f.What == "result" }) {
-		out = append(out, Finding{What: "result", Why: "held by reference", Fix: "pull the tape with its bodies", Gap: true})
+	if body := bodyOf(rec, false); body != nil && !slices.ContainsFunc(out, func(f Finding) bool { return f.What == "result" }) {
+		out = append(out, e.body(body)...)
 	}
 	return out
+}
+
+// body says what is wrong with a result held by reference.
+func (e *examiner) body(body *tape.Body) []Finding {
+	if e.fetch == nil {
+		return []Finding{{What: "result", Why: "held by reference", Fix: "pull the tape with its bodies", Gap: true}}
+	}
+	data, err := e.fetch(*body)
+	if err == nil {
+		err = body.Check(data)
+	}
+	if err == nil {
+		return nil
+	}
+	return []Finding{{What: "result", Why: err.Error(), Gap: true}}
 }
 
 // byGrade judges a record of a tape that lists no gaps of it. Which half of it
@@ -255,10 +277,10 @@ func (e *examiner) byGrade(rec *tape.Record) (out []Finding) {
 	}
 	switch rec.Fidelity {
 	case tape.FidelityAbsent:
-		if len(rec.Args) == 0 && !bodyOf(rec, true) {
+		if len(rec.Args) == 0 && bodyOf(rec, true) == nil {
 			out = append(out, Finding{What: "args", Why: absent, Fix: fix, Gap: true})
 		}
-		if len(rec.Result) == 0 && !bodyOf(rec, false) && !rec.Failed() {
+		if len(rec.Result) == 0 && bodyOf(rec, false) == nil && !rec.Failed() {
 			out = append(out, Finding{What: "result", Why: absent, Fix: fix, Gap: true})
 		}
 	case tape.FidelityTruncated:
@@ -298,8 +320,14 @@ func ofResult(path string) bool {
 	return false
 }
 
-func bodyOf(rec *tape.Record, args bool) bool {
-	return slices.ContainsFunc(rec.Bodies, func(b tape.Body) bool { return b.IsArgs() == args })
+// bodyOf is the reference to arguments or a result, nil for none.
+func bodyOf(rec *tape.Record, args bool) *tape.Body {
+	for i := range rec.Bodies {
+		if rec.Bodies[i].IsArgs() == args {
+			return &rec.Bodies[i]
+		}
+	}
+	return nil
 }
 
 func why(s string) string {

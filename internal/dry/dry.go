@@ -34,6 +34,9 @@ type Options struct {
 	ExpiredAsGap bool
 	// Now is the time by which records have expired, the real one when zero.
 	Now time.Time
+	// Bodies fetches what the tape holds by reference, as the replay would; nil where it
+	// has no source of them.
+	Bodies func(tape.Body) ([]byte, error)
 	// Fork is the step from which on calls run live, 0 for none.
 	Fork int
 	// Live says which calls may run live; those that it names do, where Fork is 0.

@@ -70,6 +70,9 @@ func (o *Options) doctor() []doctor.Option {
 	if o.ExpiredAsGap {
 		options = append(options, doctor.ExpiredAsGap())
 	}
+	if o.Bodies != nil {
+		options = append(options, doctor.Bodies(o.Bodies))
+	}
 	if !o.Now.IsZero() {
 		options = append(options, doctor.At(o.Now))
 	}
