@@ -3,6 +3,7 @@ package tapeexporter
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,7 @@ func startCollector(t *testing.T, server *s3test.Server, queue string) *collecto
 	bucket.Endpoint, bucket.Bucket, bucket.PathStyle = server.URL(), s3test.Bucket, true
 	bucket.Credentials.AccessKeyID, bucket.Credentials.SecretAccessKey = s3test.AccessKey, configopaque.String(s3test.SecretKey)
 	bucket.Timeout, bucket.MaxAttempts = 2*time.Second, 1
+	storeCfg.Index.Directory = filepath.Join(queue, "index")
 	storages := filestorage.NewFactory()
 	storageCfg := storages.CreateDefaultConfig().(*filestorage.Config)
 	storageCfg.Directory = queue

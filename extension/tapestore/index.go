@@ -2,6 +2,8 @@ package tapestore
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -65,11 +67,18 @@ func (e *storeExtension) journal() (store.JournalBackend, error) {
 	if path == "" {
 		path = defaultIndexPath()
 	}
-	backend, err := dir.Open(path)
+	backend, err := dir.Open(filepath.Join(path, rowFolder(e.cfg.S3.Get())))
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
 	return backend, nil
+}
+
+// rowFolder is where rows for a bucket wait in the directory that collectors of one
+// machine share: what is for one store must not go to another.
+func rowFolder(c *S3Config) string {
+	sum := sha256.Sum256([]byte(c.Endpoint + "\x00" + c.Bucket + "\x00" + c.Prefix))
+	return c.Bucket + "-" + hex.EncodeToString(sum[:4])
 }
 
 func defaultIndexPath() string {

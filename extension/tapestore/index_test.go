@@ -87,3 +87,17 @@ func TestAJournalThatCannotBeWrittenStopsTheStart(t *testing.T) {
 	require.ErrorContains(t, err, cfg.Index.Directory)
 	require.NoError(t, e.Shutdown(context.Background()))
 }
+
+// Collectors of one machine may share the directory in which rows wait, also when they
+// write to different stores.
+func TestRowsWaitApartForEachStore(t *testing.T) {
+	folder := func(endpoint, bucket, prefix string) string {
+		return rowFolder(&S3Config{Endpoint: endpoint, Bucket: bucket, Prefix: prefix})
+	}
+	one := folder("http://a", "tapes", "x")
+	assert.Equal(t, one, folder("http://a", "tapes", "x"))
+	assert.Regexp(t, `^tapes-[0-9a-f]{8}$`, one)
+	for _, other := range []string{folder("http://b", "tapes", "x"), folder("http://a", "tapes", ""), folder("http://a", "others", "x")} {
+		assert.NotEqual(t, one, other)
+	}
+}

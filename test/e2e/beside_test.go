@@ -182,7 +182,8 @@ func TestTheExistingTracingDoesNotFeelAFullSpool(t *testing.T) {
 		"processors::tape::spool::max_bytes=1048576", "processors::tape::spool::segment_bytes=65536", "processors::tape::spool::max_run_bytes=524288",
 		"exporters::tape::sending_queue::queue_size=1048576", "exporters::tape::sending_queue::storage=",
 		"extensions::tape_store::directory::path=",
-		"extensions::tape_store={s3: {endpoint: 'http://127.0.0.1:"+away[0]+"', bucket: tapes, region: r}}")
+		"extensions::tape_store={s3: {endpoint: 'http://127.0.0.1:"+away[0]+"', bucket: tapes, region: r}}",
+		"extensions::tape_store::index::directory="+t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Kill()) })
 	refused := regexp.MustCompile(`(?m)^otelcol_processor_tape_refused_spans\S* [1-9]`)
