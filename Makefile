@@ -10,7 +10,7 @@ MODULE  := github.com/tapedeck/tapedeck
 COMPONENTS := extension/tapestore processor/tapeprocessor exporter/tapeexporter receiver/tapereceiver
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms check-kubernetes check-beside release image-context clean
+.PHONY: help build demo test test-gates test-clients e2e interop lint bench bench-baseline bench-compare bench-vcr fuzz fidelity generate check-generate check-docs check-tidy package check-package check-platforms check-kubernetes check-beside check-operations release image-context clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +109,10 @@ check-beside: build $(TOOLS)/ocb $(TOOLS)/versitygw ## Build Tapedeck into a col
 	./test/beside/build.sh $(TOOLS)/ocb dist/beside/otelcol-own
 	cd test/beside && $(GO) vet ./... && \
 	  TAPEDECK_OWN=$(CURDIR)/dist/beside/otelcol-own TAPEDECK_BIN=$(CURDIR)/bin $(GO) test -count=1 -v ./...
+
+check-operations: build ## Hold alerts, dashboard and runbook against the metrics of a real collector
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
+	cd test/deploy/operations && $(GO) vet ./... && TAPEDECK_BIN=$(CURDIR)/bin $(GO) test -count=1 -v ./...
 
 check-kubernetes: bin/otelcol-tape $(TOOLS)/otelcol-gateway $(TOOLS)/versitygw ## Render deploy/kubernetes, validate all of it, and run its tiers on loopback
 	cd test/deploy/kubernetes && OTELCOL_TAPE=$(CURDIR)/bin/otelcol-tape OTELCOL_GATEWAY=$(TOOLS)/otelcol-gateway $(GO) test -count=1 ./...
