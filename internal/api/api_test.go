@@ -265,7 +265,7 @@ func TestTheTraceInBothEncodings(t *testing.T) {
 			assert.Equal(t, big, v.Str(), "bodies are back")
 		})
 	}
-	assert.Equal(t, "read_trace "+kept+" by alice", f.audits()[0])
+	assert.Contains(t, f.audits(), "read_trace "+kept+" by alice")
 }
 
 func TestTheList(t *testing.T) {
