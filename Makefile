@@ -101,8 +101,8 @@ check-generate: generate ## Fail when a generated file differs from what is comm
 check-docs: fidelity ## Fail when docs/fidelity.md is not what make fidelity writes
 	@git diff --exit-code -- docs/fidelity.md || { echo "docs/fidelity.md is out of date: run make fidelity" >&2; exit 1; }
 
-check-tidy: ## Fail when go.mod or go.sum is not tidy
-	$(GO) mod tidy -diff
+check-tidy: ## Fail when a go.mod or go.sum is not tidy
+	@set -e; for mod in $$(git ls-files '*go.mod'); do (cd $$(dirname $$mod) && $(GO) mod tidy -diff); done
 
 check-beside: build $(TOOLS)/ocb $(TOOLS)/versitygw ## Build Tapedeck into a collector of others, and run what goes in beside existing tracing
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/agent ./examples/agent
