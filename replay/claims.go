@@ -67,16 +67,6 @@ func (l *claims) add(c Claim) {
 // uncompared adds what was not compared on the way of a call.
 func (l *claims) uncompared(path, why string) { l.add(Claim{Path: path, Why: why}) }
 
-// whyOf is what the author of a rule that ignores says about it.
-func (c *config) whyOf(title string) string {
-	for _, r := range c.set.Rules() {
-		if r.Title() == title && r.Why != "" {
-			return r.Why
-		}
-	}
-	return "ignored: it is claimed that it cannot matter"
-}
-
 // claimsLocked lists what is taken for granted, in an order that does not depend
 // on that of calls.
 func (s *Session) claimsLocked() []Claim {
@@ -85,7 +75,7 @@ func (s *Session) claimsLocked() []Claim {
 		for _, r := range s.cfg.set.Rules() {
 			title := r.Title()
 			if r.Match == rules.Ignore && !slices.ContainsFunc(list, func(c Claim) bool { return c.Rule == title }) && len(list) < maxListed {
-				list = append(list, Claim{Rule: title, Kind: r.Kind, Tool: r.Tool, Path: r.Path, Why: s.cfg.whyOf(title)})
+				list = append(list, Claim{Rule: title, Kind: r.Kind, Tool: r.Tool, Path: r.Path, Why: s.cfg.set.Why(title)})
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func (s *Session) servedBy(c *call, st *step) {
 			s.ruleHits[rule]++
 		}
 		for _, at := range c.fit.Ignored {
-			s.claims.add(Claim{Rule: at.Rule, Kind: c.kind, Tool: c.tool, Path: at.Path, Why: s.cfg.whyOf(at.Rule)})
+			s.claims.add(Claim{Rule: at.Rule, Kind: c.kind, Tool: c.tool, Path: at.Path, Why: s.cfg.set.Why(at.Rule)})
 		}
 	}
 	if t := s.looseOf(toolKey{c.kind, c.tool}); t != nil && t.results != nil {
@@ -196,7 +196,7 @@ func (s *Session) differences(c *call, recorded json.RawMessage) []Difference {
 		recorded, live = s.compare(t, recorded).args, c.compared.args
 	}
 	if t != nil && t.args != nil {
-		if list := diffByRules(t.args, &s.ids, recorded, live); len(list) > 0 {
+		if list, _ := DiffByRules(t.args, &s.ids, recorded, live); len(list) > 0 {
 			return list
 		}
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -9,21 +10,32 @@ import (
 
 // ruledDiff is a comparison that leaves out what rules take for the same.
 type ruledDiff struct {
-	list  []Difference
-	pairs *rules.Pairs
+	list    []Difference
+	ignored []rules.Ignored
+	pairs   *rules.Pairs
 }
 
-// diffByRules is [Diff] of two valid texts but for what rules take for the same.
-// It may be empty where each place can be excused, and all together cannot.
-func diffByRules(m *rules.Matcher, ids *rules.IDs, recorded, live json.RawMessage) []Difference {
+// DiffByRules is [Diff] of two valid texts but for what rules take for the same, and the
+// places that differ and are ignored. Ids count as in ids, which stays as it is. There
+// may be no difference where each place can be excused, and all together cannot.
+func DiffByRules(m *rules.Matcher, ids *rules.IDs, recorded, live json.RawMessage) ([]Difference, []rules.Ignored) {
 	a, errA := parseCanonical(recorded)
 	b, errB := parseCanonical(live)
 	if errA != nil || errB != nil {
-		return nil
+		return nil, nil
 	}
 	d := &ruledDiff{pairs: rules.NewPairs(ids)}
 	d.value("", m.Root(), a, b)
-	return d.list
+	return d.list, d.ignored
+}
+
+// ignore notes a place that differs, and reports whether a rule ignores it.
+func (d *ruledDiff) ignore(path string, at rules.Place) bool {
+	title := at.Ignored()
+	if title != "" {
+		d.ignored = append(d.ignored, rules.Ignored{Rule: title, Path: path})
+	}
+	return title != ""
 }
 
 func (d *ruledDiff) value(path string, at rules.Place, a, b any) {
@@ -31,8 +43,14 @@ func (d *ruledDiff) value(path string, at rules.Place, a, b any) {
 		diffInto(&d.list, path, a, b)
 		return
 	}
-	if at.Here() && d.pairs.Same(at, render(a), render(b)) {
-		return
+	if at.Here() {
+		recorded, live := render(a), render(b)
+		if d.pairs.Same(at, recorded, live) {
+			if !bytes.Equal(recorded, live) {
+				d.ignore(path, at)
+			}
+			return
+		}
 	}
 	switch x := a.(type) {
 	case map[string]any:
@@ -60,7 +78,7 @@ func (d *ruledDiff) object(path string, at rules.Place, a, b map[string]any) {
 		switch {
 		case inA && inB:
 			d.value(inner, place, x, y)
-		case place.Is(rules.Ignore):
+		case d.ignore(inner, place):
 		case inA:
 			d.list = append(d.list, Difference{Path: inner, Recorded: render(x)})
 		default:
@@ -75,7 +93,7 @@ func (d *ruledDiff) array(path string, at rules.Place, a, b []any) {
 		switch {
 		case i < len(a) && i < len(b):
 			d.value(inner, place, a[i], b[i])
-		case place.Is(rules.Ignore):
+		case d.ignore(inner, place):
 		case i < len(a):
 			d.list = append(d.list, Difference{Path: inner, Recorded: render(a[i])})
 		default:

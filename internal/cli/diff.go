@@ -17,12 +17,14 @@ type diffFlags struct {
 	kinds    []string
 	timing   time.Duration
 	exactIDs bool
+	rules    []string
 }
 
 func (f *diffFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.kinds, "kind", nil, "compare records of these kinds only (tool, model, clock, random)")
 	flags.DurationVar(&f.timing, "timing", 0, "a step that takes this much longer or shorter differs, such as 500ms; 0 does not compare times")
+	rulesFlag(cmd, &f.rules)
 	flags.BoolVar(&f.exactIDs, "exact-ids", false, "ids that a model gave to its calls must be the same, not only correspond one to one")
 }
 
@@ -33,6 +35,13 @@ func (f *diffFlags) options() ([]diff.Option, error) {
 	}
 	if f.timing > 0 {
 		options = append(options, diff.Timing(float64(f.timing)/float64(time.Millisecond)))
+	}
+	if len(f.rules) > 0 {
+		set, err := rulesSet(f.rules)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, diff.Rules(set))
 	}
 	if f.exactIDs {
 		options = append(options, diff.ExactIDs())
@@ -120,6 +129,9 @@ func (a *app) diff(cmd *cobra.Command, argv []string, flags *diffFlags) (*diff.R
 	}
 	if len(argv) == 2 {
 		if document, ok := readReport(argv[1]); ok {
+			if len(flags.rules) > 0 {
+				return nil, usage("--rules: %s is the report of a replay, which had its own rules", argv[1])
+			}
 			return a.diffReplay(cmd, argv, document)
 		}
 	}

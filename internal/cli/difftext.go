@@ -32,6 +32,12 @@ func (t terminal) diffText(r *diff.Report) string {
 	if c.NotCompared > 0 {
 		fmt.Fprintf(&b, "note: %s never captured on one side, and not compared\n", count(c.NotCompared, "part"))
 	}
+	for _, h := range r.RuleHits {
+		fmt.Fprintf(&b, "by rule %s: %d\n", clean(h.Rule), h.Hits)
+	}
+	for _, claim := range r.Claims {
+		fmt.Fprintf(&b, "claim: %s\n", clean(claim.String()))
+	}
 	if r.First != nil {
 		fmt.Fprintf(&b, "first divergence: A %s, B %s\n", refText(r.First.A), refText(r.First.B))
 	}

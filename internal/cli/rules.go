@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/tapedeck/tapedeck/replay/rules"
 )
 
-// rulesFlag adds --rules, for every verb that replays.
+// rulesFlag adds --rules, for every verb that replays or compares.
 func rulesFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "rules", nil, "file with rules by which calls may differ from records (docs/replay-rules.md); may be given again")
 }
@@ -29,6 +30,26 @@ func rulesOptions(files []string) (options []replay.Option, err error) {
 		options = append(options, replay.WithRules(policy))
 	}
 	return options, nil
+}
+
+// rulesSet reads the files of --rules as one set, those of the first file first.
+func rulesSet(files []string) (*rules.Set, error) {
+	var all rules.Policy
+	for _, file := range files {
+		policy, err := rules.ReadFile(file)
+		if err != nil {
+			return nil, usage("--rules: %w", err)
+		}
+		all.Rules = append(all.Rules, policy.Rules...)
+		all.Presets = append(all.Presets, policy.Presets...)
+	}
+	slices.Sort(all.Presets)
+	all.Presets = slices.Compact(all.Presets)
+	set, err := rules.Compile(&all)
+	if err != nil {
+		return nil, usage("--rules: %w", err)
+	}
+	return set, nil
 }
 
 func (a *app) rulesCmd() *cobra.Command {

@@ -54,3 +54,36 @@ func TestRulesSuggest(t *testing.T) {
 		assert.Contains(t, got.err, c.want, name)
 	}
 }
+
+// A diff takes the rules of a replay, and lists what they ignored.
+func TestDiffByRules(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	monday := file("monday.jsonl", `{"seq":1,"tool":"log","args":{"at":1,"m":"x"}}`+"\n")
+	tuesday := file("tuesday.jsonl", `{"seq":1,"tool":"log","args":{"at":2,"m":"x"}}`+"\n")
+	policy := file("rules.yaml", "rules: [{tool: log, path: at, match: ignore, why: the time of the call}]\n")
+	other := file("other.yaml", "rules: [{path: m, match: case}]\n")
+
+	r := tapeCmd(t, "", "diff", monday, tuesday)
+	assert.Equal(t, exitNo, r.code)
+	r = tapeCmd(t, "", "diff", monday, tuesday, "--rules", other, "--rules", policy)
+	assert.Equal(t, exitOK, r.code, r.err)
+	assert.Contains(t, r.out, "no difference: 1 alike")
+	assert.Contains(t, r.out, "by rule ignore at at of log: 1\nclaim: at of tool log: the time of the call (1 calls)\n")
+	assert.Contains(t, tapeCmd(t, "", "diff", monday, tuesday, "--rules", policy, "--json").out, `"why": "the time of the call"`)
+
+	report := file("report.json", `{"experiment":"code_regression","tape":{"records":1},"stats":{"mode":"strict"}}`)
+	for want, words := range map[string][]string{
+		`member "match"`:                   {"diff", monday, tuesday, "--rules", file("bad.yaml", "rules: [{path: m, match: tiem}]\n")},
+		"is the report of a replay, which": {"diff", monday, report, "--rules", policy},
+	} {
+		r := tapeCmd(t, "", words...)
+		assert.Equal(t, exitUsage, r.code, r.out)
+		assert.Contains(t, r.err, want)
+		oneLineError(t, r)
+	}
+}

@@ -28,6 +28,7 @@ type comparison struct {
 	// forward and back are the ids that correspond.
 	forward, back map[string]string
 	gapsA, gapsB  map[lack]bool
+	ruling        *ruling
 }
 
 // lack is a part of a record that was never captured.
@@ -41,12 +42,13 @@ func Tapes(a, b *tape.Tape, options ...Option) *Report {
 	policy := newPolicy(options)
 	c := &comparison{
 		policy: policy, room: maxValues, forward: map[string]string{}, back: map[string]string{},
-		gapsA: lacks(a), gapsB: lacks(b),
+		gapsA: lacks(a), gapsB: lacks(b), ruling: newRuling(policy.set),
 	}
 	left, right := c.records(a), c.records(b)
 	r := &Report{A: side(a, left), B: side(b, right), Policy: policy, Steps: []Step{}}
 	c.facts(r, a.Manifest, b.Manifest)
-	c.walk(r, pairUp(left, right))
+	c.walk(r, pairUp(left, right, c.ruling.symbol))
+	c.ruling.report(r)
 	r.Counts = c.counts
 	r.Same = len(r.Steps) == 0 && len(r.Run) == 0
 	return r
@@ -155,14 +157,13 @@ func (c *comparison) pair(r *Report, status Status, a, b *tape.Record) bool {
 // compare lists what differs between two records.
 func (c *comparison) compare(a, b *tape.Record) []Change {
 	var out []Change
-	model := a.KindOf() == tape.KindModel
 	if c.captured(a, b, "args") {
-		out = append(out, c.values("args", argsOf(a), argsOf(b), model)...)
+		out = append(out, c.values("args", argsOf(a), argsOf(b), a)...)
 	}
 	if c.captured(a, b, "result") && a.Error == nil && b.Error == nil {
-		out = append(out, c.values("result", held(a, a.Result, false), held(b, b.Result, false), model)...)
+		out = append(out, c.values("result", held(a, a.Result, false), held(b, b.Result, false), a)...)
 	}
-	out = append(out, c.values("error", errorOf(a), errorOf(b), false)...)
+	out = append(out, c.values("error", errorOf(a), errorOf(b), nil)...)
 	for _, m := range []struct{ what, a, b string }{
 		{"model", a.Model, b.Model},
 		{"prompt_version", a.PromptVersion, b.PromptVersion},
@@ -216,8 +217,9 @@ func errorOf(r *tape.Record) json.RawMessage {
 	return out
 }
 
-// values lists where two JSON texts differ.
-func (c *comparison) values(what string, a, b json.RawMessage, model bool) (out []Change) {
+// values lists where two JSON texts differ. Of is the record whose arguments or result
+// they are, nil for errors.
+func (c *comparison) values(what string, a, b json.RawMessage, of *tape.Record) (out []Change) {
 	if bytes.Equal(a, b) {
 		return nil
 	}
@@ -227,7 +229,15 @@ func (c *comparison) values(what string, a, b json.RawMessage, model bool) (out 
 		}
 		return []Change{{What: what, A: a, B: b}}
 	}
-	list, err := replay.Diff(a, b)
+	var list []replay.Difference
+	var err error
+	if m := c.ruling.matcher(of, what); m != nil {
+		if list, err = c.ruling.differences(m, of, a, b); err == nil && len(list) == 0 {
+			return nil
+		}
+	} else {
+		list, err = replay.Diff(a, b)
+	}
 	if err != nil || len(list) == 0 {
 		if err != nil || !sameJSON(a, b) {
 			// They differ in what keys pass over, such as a null or white space.
@@ -235,6 +245,7 @@ func (c *comparison) values(what string, a, b json.RawMessage, model bool) (out 
 		}
 		return out
 	}
+	model := of != nil && of.KindOf() == tape.KindModel
 	for _, d := range list {
 		if model && c.policy.RenamedIDs && c.renamed(what, d) {
 			continue

@@ -18,13 +18,20 @@ type pairing struct {
 	seed               maphash.Seed
 }
 
-func pairUp(a, b []*tape.Record) *pairing {
+// pairUp aligns two runs. Symbol, where it is not "", takes the place of a record's key.
+func pairUp(a, b []*tape.Record, symbol func(*tape.Record) string) *pairing {
 	p := &pairing{
 		recordsA: a, recordsB: b, ofB: make([]int, len(b)),
 		movedA: make([]bool, len(a)), movedB: make([]bool, len(b)),
 		symbols: map[string]int{}, seed: maphash.MakeSeed(),
 	}
-	keysA, keysB := p.intern(a, keyOf), p.intern(b, keyOf)
+	name := func(r *tape.Record) string {
+		if s := symbol(r); s != "" {
+			return string(r.KindOf()) + "\x00rules\x00" + s
+		}
+		return keyOf(r)
+	}
+	keysA, keysB := p.intern(a, name), p.intern(b, name)
 	p.ofA = align(keysA, keysB)
 	for j := range p.ofB {
 		p.ofB[j] = -1

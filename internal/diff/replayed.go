@@ -47,7 +47,7 @@ func Replayed(t *tape.Tape, run *replay.Report) (*Report, error) {
 		return nil, fmt.Errorf("%w: %s, the tape is %s", ErrOtherTape, run.Tape.ID, m.TraceID)
 	}
 	c := &comparison{room: maxValues}
-	r := &Report{Experiment: run.Experiment, Policy: Policy{Kinds: run.Policy.Kinds}, Steps: []Step{}}
+	r := &Report{RuleHits: run.RuleHits, Claims: run.Claims, Experiment: run.Experiment, Policy: Policy{Kinds: run.Policy.Kinds}, Steps: []Step{}}
 	c.policy = r.Policy
 	records := c.records(t)
 	r.A = side(t, records)

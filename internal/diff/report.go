@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/tapedeck/tapedeck/replay"
+	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -39,6 +40,12 @@ type Report struct {
 	// Run is what differs in the runs as a whole: outcome, failure, tool schemas.
 	Run    []Change `json:"run,omitempty"`
 	Counts Counts   `json:"counts"`
+	// RuleHits are the rules that took what differs for the same, with the number of
+	// pairs of steps for which they did.
+	RuleHits []replay.RuleHit `json:"rule_hits,omitempty"`
+	// Claims are the places that differ and are ignored by a rule, which cannot be
+	// proved not to matter; rules that ignored nothing are among them, with no calls.
+	Claims []replay.Claim `json:"claims,omitempty"`
 	// First is where the two part, nil when they do not.
 	First *First `json:"first,omitempty"`
 	// Steps are those that differ, in the order of the second side; what is missing
@@ -68,6 +75,10 @@ type Policy struct {
 	RenamedIDs bool `json:"renamed_ids"`
 	// Kinds are those compared, empty for all.
 	Kinds []tape.Kind `json:"kinds,omitempty"`
+	// Rules say what may differ, none if nothing.
+	Rules []rules.Rule `json:"rules,omitempty"`
+
+	set *rules.Set
 }
 
 // Counts sums the comparison up. A moved step that changed counts as both.
@@ -145,6 +156,13 @@ func Timing(ms float64) Option { return func(p *Policy) { p.TimingMS = max(0, ms
 
 // ExactIDs makes every id of a model's call that differs a change.
 func ExactIDs() Option { return func(p *Policy) { p.RenamedIDs = false } }
+
+// Rules take arguments for the same as a replay by these rules would. Ids that a rule is
+// about correspond one to one over the whole run, also those in results that rules with
+// "in: result" are about, which on either side are its own.
+func Rules(set *rules.Set) Option {
+	return func(p *Policy) { p.set, p.Rules = set, set.Rules() }
+}
 
 // Kinds compares records of these kinds only.
 func Kinds(kinds ...tape.Kind) Option { return func(p *Policy) { p.Kinds = kinds } }

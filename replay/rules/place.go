@@ -54,6 +54,16 @@ func (p Place) Is(match Match) bool {
 	return false
 }
 
+// Ignored is the title of the rule by which the place itself is ignored, "" for none.
+func (p Place) Ignored() string {
+	for _, at := range p.here {
+		if r := &p.m.rules[at.rule]; at.at == len(r.path) && r.rule.Match == Ignore {
+			return r.title
+		}
+	}
+	return ""
+}
+
 // add appends a position, and that behind ** which may stand for nothing, unless
 // they are in list[from:].
 func (m *Matcher) add(list []pos, from int, p pos) []pos {

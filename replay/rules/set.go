@@ -142,6 +142,16 @@ func (s *Set) Rules() []Rule {
 	return list
 }
 
+// Why is what the author of a rule that ignores says about it.
+func (s *Set) Why(title string) string {
+	for i := range s.rules {
+		if c := &s.rules[i]; c.title == title && c.rule.Why != "" {
+			return c.rule.Why
+		}
+	}
+	return "ignored: it is claimed that it cannot matter"
+}
+
 // Matcher is the rules about the calls of one tool.
 type Matcher struct {
 	rules []compiled
