@@ -147,11 +147,10 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 	if !slices.Contains(tape.Kinds, c.kind) {
 		return Answer{}, fmt.Errorf("replay: %s: unknown kind %q, want one of %q", c.tool, c.kind, tape.Kinds)
 	}
-	key, spelled := s.deck.spelled(&c)
-	if !spelled {
-		key, spelled = s.deck.respelled(&c)
-	}
-	if c.key = key; !spelled {
+	like := s.deck.like(&c)
+	if like != nil {
+		c.key, c.queue = like.key, like.queue
+	} else {
 		if err := s.prepare(&c); err != nil {
 			return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
 		}
@@ -162,7 +161,7 @@ func (s *Session) Ask(ctx context.Context, request Request) (Answer, error) {
 		return Answer{}, err
 	case verdict == nil && i >= 0:
 		return s.serve(ctx, &c, i)
-	case spelled:
+	case like != nil:
 		// What is recorded is redacted here, whoever redacted the tape.
 		if err := s.prepare(&c); err != nil {
 			return Answer{}, fmt.Errorf("replay: arguments of %s: %w", c.tool, err)
@@ -189,6 +188,7 @@ func (s *Session) prepare(c *call) error {
 	}
 	c.args, c.hits = s.policy.JSON(args)
 	c.key, err = tape.Key(c.tool, c.args)
+	c.queue = s.deck.byKey[callKey{c.kind, c.key}]
 	return err
 }
 

@@ -19,6 +19,8 @@ type deck struct {
 	byTool map[toolKey]*queue
 	// spellings finds what is spelled as on the tape; it does not change.
 	spellings spellings
+	// asSpelled: records of a kind have arguments that redaction leaves alone.
+	asSpelled map[tape.Kind]bool
 	// tools lists the keys of byTool in the order in which they appear.
 	tools []toolKey
 	// effects says of which tools the tape knows whether they have side effects.
@@ -61,6 +63,8 @@ type step struct {
 	argsGap, resultGap *tape.Gap
 	redacted           bool
 	expires            time.Time
+	// queue is that of its key.
+	queue *queue
 	// asSpelled: a call in the very words of the record has its key.
 	asSpelled bool
 	consumed  bool
@@ -71,6 +75,8 @@ type step struct {
 type queue struct {
 	steps []int
 	head  int
+	// first is the memory of steps as long as there is one, as for most keys.
+	first [1]int
 	// asSpelled: one of the steps of this key has arguments that redaction leaves alone.
 	asSpelled bool
 }
@@ -84,6 +90,7 @@ func load(t *tape.Tape, policy *redact.Policy, trusted bool, c *config) (*deck, 
 		byKey:       make(map[callKey]*queue, len(t.Records)),
 		byTool:      map[toolKey]*queue{},
 		effects:     map[string]bool{},
+		asSpelled:   map[tape.Kind]bool{},
 		spellings:   make(spellings, len(t.Records)),
 		latestBegin: math.MinInt64,
 		ran:         map[callKey]ranLive{},
@@ -132,7 +139,7 @@ func (d *deck) add(st step) {
 	if r.SideEffect != nil {
 		d.effects[r.Tool] = d.effects[r.Tool] || *r.SideEffect
 	}
-	push(d.byKey, callKey{r.KindOf(), st.key}, i)
+	d.steps[i].queue = push(d.byKey, callKey{r.KindOf(), st.key}, i)
 	at := toolKey{r.KindOf(), r.Tool}
 	if d.byTool[at] == nil {
 		d.tools = append(d.tools, at)
@@ -140,17 +147,19 @@ func (d *deck) add(st step) {
 	push(d.byTool, at, i)
 	if st.asSpelled && st.argsGap == nil {
 		d.spellings.note(&st, i)
-		d.byKey[callKey{r.KindOf(), st.key}].asSpelled = true
+		d.steps[i].queue.asSpelled, d.asSpelled[r.KindOf()] = true, true
 	}
 }
 
-func push[K comparable](m map[K]*queue, at K, i int) {
+func push[K comparable](m map[K]*queue, at K, i int) *queue {
 	q := m[at]
 	if q == nil {
 		q = &queue{}
+		q.steps = q.first[:0]
 		m[at] = q
 	}
 	q.steps = append(q.steps, i)
+	return q
 }
 
 func (st *step) setKey(r *tape.Record, policy *redact.Policy, trusted bool, c *config) error {

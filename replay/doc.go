@@ -41,11 +41,11 @@
 //
 // # Cost
 //
-// A hit costs a hash of its arguments and two map look-ups where they are spelled
-// as on the tape, one key of them where spaces or the order of members differ, else a
-// redaction and another key, whatever the length of the
-// tape. Rules cost nothing where keys match; where one does not, masking the
-// arguments, after masking those of the tool's records once. A session holds its
-// tape, some 200 bytes a record beside it, and a bounded number of events of bounded length: ten
+// A hit costs a hash of its arguments and a look-up where they are spelled as on the
+// tape, one key of them where spaces or the order of members differ, else a redaction
+// and another key, whatever the length of the tape. Rules cost nothing where keys
+// match; where one does not, masking the arguments, after masking those of the tool's
+// records once. A session holds its tape without the bodies that are elsewhere, some
+// 200 bytes a record beside it, and a bounded number of events of bounded length: ten
 // million calls take no more memory than ten.
 package replay

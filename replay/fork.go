@@ -102,7 +102,7 @@ func (s *Session) goesLive(c *call) bool {
 		return true
 	}
 	at := callKey{c.kind, c.key}
-	if d.aside.beside[at] == 0 || d.head(d.byKey[at]) >= 0 {
+	if d.aside.beside[at] == 0 || d.head(c.queue) >= 0 {
 		return false
 	}
 	d.aside.beside[at]--

@@ -19,6 +19,8 @@ type call struct {
 	kind tape.Kind
 	tool string
 	key  string
+	// queue lists the records of the key, nil if there are none.
+	queue *queue
 	// args are the redacted arguments.
 	args json.RawMessage
 	// like is the seq of the record that it is a drift from, 0 for the earliest.
@@ -49,7 +51,7 @@ type call struct {
 // a later call with the same key gets the later answer.
 func (s *Session) match(c *call) (int, error) {
 	d := s.deck
-	i, due := d.head(d.byKey[callKey{c.kind, c.key}]), -1
+	i, due := d.head(c.queue), -1
 	if s.cfg.order == OrderStrict {
 		due = d.next()
 	}

@@ -8,9 +8,7 @@ import (
 )
 
 // spellings finds a record by the very bytes of its arguments. A program that
-// records and replays in the same words, as one in Go does, then needs neither
-// redaction nor a key for a hit: what is on the tape is redacted already, and
-// redaction leaves it alone.
+// records and replays in the same words, as one in Go does, then needs no key for a hit.
 type spellings map[uint64]int32
 
 var spellingSeed = maphash.MakeSeed()
@@ -29,28 +27,44 @@ func (l spellings) note(st *step, i int) {
 	}
 }
 
-// spelled returns the key of a record with the very arguments of a call; ok is
-// false if there is none. It needs no lock: what it reads never changes.
-func (d *deck) spelled(c *call) (key string, ok bool) {
+// like returns a record whose arguments are those of a call as it came, nil if there
+// is none: the call has its key. What is found so needs no redaction, since what is on
+// the tape is redacted and redaction leaves it alone; any other call goes the long way
+// to its key. It needs no lock: what it reads never changes.
+func (d *deck) like(c *call) *step {
+	if !d.asSpelled[c.kind] {
+		return nil
+	}
+	if st := d.spelled(c); st != nil {
+		return st
+	}
+	return d.respelled(c)
+}
+
+// spelled returns a record with the very bytes of a call.
+func (d *deck) spelled(c *call) *step {
 	i, ok := d.spellings[spellingOf(c.kind, c.tool, c.args)]
 	if !ok {
-		return "", false
+		return nil
 	}
 	st := &d.steps[i]
 	if st.record.KindOf() != c.kind || st.record.Tool != c.tool || !bytes.Equal(orNull(st.record.Args), c.args) {
-		return "", false
+		return nil
 	}
-	return st.key, true
+	return st
 }
 
-// respelled returns the key of a call whose arguments are those of a record but for
-// white space, the order of members and the like. These need a key and no redaction,
-// for the reason above. Any other call goes the long way. It needs no lock either.
-func (d *deck) respelled(c *call) (key string, ok bool) {
-	key, err := tape.Key(c.tool, c.args)
+// respelled returns a record that differs from a call in white space, the order of
+// members and the like.
+func (d *deck) respelled(c *call) *step {
+	var room [64]byte
+	key, err := tape.AppendKey(room[:0], c.tool, c.args)
 	if err != nil {
-		return "", false // The long way says what is wrong.
+		return nil // The long way says what is wrong.
 	}
-	q := d.byKey[callKey{c.kind, key}]
-	return key, q != nil && q.asSpelled
+	q := d.byKey[callKey{c.kind, string(key)}]
+	if q == nil || !q.asSpelled {
+		return nil
+	}
+	return &d.steps[q.steps[0]]
 }

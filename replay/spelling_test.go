@@ -1,7 +1,13 @@
 package replay
 
 import (
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,4 +57,98 @@ func TestWhatRunsLiveIsRedactedWhateverTheTapeHolds(t *testing.T) {
 	recorded := s.Tape().Records[1]
 	assert.JSONEq(t, `{"to":"[REDACTED:email]"}`, string(recorded.Args))
 	assert.Equal(t, []string{"args.to"}, recorded.Redacted)
+}
+
+// TestTheShortWayEndsWhereTheLongOneDoes: what is found without redaction is what is
+// found with it, on every golden tape, redacted or not, and with arguments full of
+// secrets, however they are spelled.
+func TestTheShortWayEndsWhereTheLongOneDoes(t *testing.T) {
+	paths, err := filepath.Glob("../internal/dialect/testdata/golden/*.jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	short, long := 0, 0
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		lines := strings.Split(string(text), "\n")
+		// Some hold several tapes, each with a manifest.
+		deck := parse(t, slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, `{"tape":`) })...)
+		s := start(t, deck)
+		for i := range deck.Records {
+			if r := &deck.Records[i]; len(r.Args) > 0 && r.Args[0] == '{' {
+				sameWay(t, s, r.KindOf(), r.Tool, r.Args, &short, &long)
+			}
+		}
+	}
+	for seed := range uint64(seeds) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := start(t, nil, WithMode(ModeRecord))
+		var asked []Request
+		for range 10 {
+			args, err := json.Marshal(map[string]any{"in": anyValue(r, 3), "to": someSecret(r), "Password": anyValue(r, 1), "x": someSecret(r)})
+			require.NoError(t, err)
+			request := Request{Tool: "t", Args: args, Live: answers(1)}
+			_, err = s.Ask(ctx, request)
+			require.NoError(t, err)
+			asked = append(asked, request)
+		}
+		require.NoError(t, s.Close())
+		s = start(t, s.Tape())
+		for _, request := range asked {
+			sameWay(t, s, tape.KindTool, request.Tool, request.Args, &short, &long)
+		}
+	}
+	assert.Greater(t, short, 1000)
+	assert.Greater(t, long, 100)
+}
+
+func someSecret(r *rand.Rand) string {
+	secrets := []string{
+		"jane.doe@corp.com", "mail jane.doe@corp.com now", "[REDACTED:email]", "4111 1111 1111 1111", "plain",
+		"Bearer abcdefghijklmnopqrstuvwxyz0123456789", "postgres://user:hunter2@db.corp.com/x", `{"password":"hunter2"}`,
+	}
+	return secrets[r.IntN(len(secrets))]
+}
+
+// sameWay asks for arguments, as they are and redacted, in several spellings, and counts
+// which were found the short way.
+func sameWay(t *testing.T, s *Session, kind tape.Kind, tool string, args json.RawMessage, short, long *int) {
+	redacted, _ := s.policy.JSON(args)
+	for _, text := range []json.RawMessage{
+		args, redacted, spelledAnew(t, args), spelledAnew(t, redacted), escaped(args), escaped(redacted),
+	} {
+		want := call{kind: kind, tool: tool, args: text}
+		require.NoError(t, s.prepare(&want))
+		st := s.deck.like(&call{kind: kind, tool: tool, args: text})
+		if st == nil {
+			*long++
+			continue
+		}
+		*short++
+		require.Equal(t, want.key, st.key, "%s", text)
+		require.Same(t, want.queue, st.queue)
+		require.Empty(t, want.hits, "%s", text)
+	}
+}
+
+// escaped spells the small letters of member names and texts as escapes.
+func escaped(args json.RawMessage) json.RawMessage {
+	var out []byte
+	inText := false
+	for i := 0; i < len(args); i++ {
+		switch b := args[i]; {
+		case b == '\\':
+			out = append(out, b, args[i+1])
+			if i++; args[i] == 'u' {
+				out = append(out, args[i+1:i+5]...)
+				i += 4
+			}
+		case inText && b >= 'a' && b <= 'z':
+			out = fmt.Appendf(out, `\u%04x`, b)
+		default:
+			inText = inText != (b == '"')
+			out = append(out, b)
+		}
+	}
+	return out
 }

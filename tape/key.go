@@ -31,6 +31,16 @@ func Key(tool string, args []byte) (string, error) {
 	return keyFrom(tool, &sum), nil
 }
 
+// AppendKey appends [Key] to dst, for callers that look for a key rather than keep it.
+// On error dst is returned as it was.
+func AppendKey(dst []byte, tool string, args []byte) ([]byte, error) {
+	sum, err := digest(args)
+	if err != nil {
+		return dst, err
+	}
+	return hex.AppendEncode(append(append(dst, tool...), ':'), sum[:keyDigits/2]), nil
+}
+
 // ArgsHash returns "sha256:" and the whole digest of the canonical arguments.
 func ArgsHash(args []byte) (string, error) {
 	sum, err := digest(args)
