@@ -78,7 +78,7 @@ func TestDiffByRules(t *testing.T) {
 
 	report := file("report.json", `{"experiment":"code_regression","tape":{"records":1},"stats":{"mode":"strict"}}`)
 	for want, words := range map[string][]string{
-		`member "match"`:                   {"diff", monday, tuesday, "--rules", file("bad.yaml", "rules: [{path: m, match: tiem}]\n")},
+		`member "match"`:                   {"diff", monday, tuesday, "--rules", file("bad.yaml", "rules: [{path: m, match: clock}]\n")},
 		"is the report of a replay, which": {"diff", monday, report, "--rules", policy},
 	} {
 		r := tapeCmd(t, "", words...)
