@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"flag"
 	"runtime"
 	"testing"
 	"time"
@@ -138,11 +139,14 @@ func TestExpiryIsSetWhenRecording(t *testing.T) {
 	}
 }
 
-// Calls of every verdict leave nothing behind, however many there are.
+var manyCalls = flag.Int("many-calls", 30_000, "calls that TestManyCallsLeakNothing makes")
+
+// Calls of every verdict leave nothing behind, however many there are. Ten million
+// take minutes: go test ./replay -run ManyCalls -many-calls 10000000.
 func TestManyCallsLeakNothing(t *testing.T) {
-	calls := 30_000
+	calls := *manyCalls
 	if testing.Short() {
-		calls = 10_000
+		calls = min(calls, 10_000)
 	}
 	s := start(t, fiveCalls(t), OverrideStep(1, AnswerResult(1)))
 	burst := func(n int) {

@@ -29,6 +29,7 @@ func TestGaps(t *testing.T) {
 		"result of known arguments":     {[]string{`{"seq":1,"tool":"t","args":"x","fidelity":"absent"}`}, nil, "gap at step 1: t: result: never captured"},
 		"cut":                           {[]string{`{"seq":1,"tool":"t","args":"x","result":"y","fidelity":"truncated"}`}, nil, "gap at step 1: t: result: cut before it was recorded"},
 		"arguments listed":              {[]string{`{"tape":"1","gaps":[{"seq":1,"what":"args"}]}`, `{"seq":1,"tool":"t","args":"y","result":1}`}, nil, "gap at step 1: t: args: not captured"},
+		"no key of what was not seen":   {[]string{`{"tape":"1","gaps":[{"seq":1,"what":"args"}]}`, `{"seq":1,"tool":"t","key":"t:2d711642b726","result":1}`}, nil, "gap at step 1: t: args: not captured"},
 		"by reference":                  {[]string{`{"seq":1,"tool":"t","args":"x","body":` + body + `}`}, nil, "held by reference, and the session has no source of bodies"},
 		"body is lost":                  {[]string{`{"seq":1,"tool":"t","args":"x","body":` + body + `}`}, []Option{bodies("", errors.New("no such blob"))}, "gap at step 1: t: result: no such blob"},
 		"body is another":               {[]string{`{"seq":1,"tool":"t","args":"x","body":` + body + `}`}, []Option{bodies("y", nil)}, "is damaged"},

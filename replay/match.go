@@ -88,6 +88,10 @@ func (s *Session) gapOf(st *step) *tape.Gap {
 	if st.resultGap != nil {
 		return st.resultGap
 	}
+	if st.argsGap != nil && len(st.record.Args) == 0 && argsBody(st.record) == nil {
+		// Its key is that of no arguments, which says nothing of those it had.
+		return st.argsGap
+	}
 	if s.cfg.failExpired && s.expired(st) {
 		return &tape.Gap{What: "result", Why: "expired at " + st.record.Expires}
 	}

@@ -227,7 +227,7 @@ func TestShuffledWithRules(t *testing.T) {
 	deck := parse(t, lines...)
 	option := withRules(t, `{path: at, match: time}`, `{path: tags, match: unordered}`)
 	var want string
-	for range 200 {
+	for range 1000 {
 		s := start(t, deck, option)
 		answers := make([]string, calls)
 		var wait sync.WaitGroup

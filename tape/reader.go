@@ -209,7 +209,7 @@ func (r *Reader) nextLine() (text []byte, whole bool, err error) {
 				return nil, false, &SyntaxError{Line: r.line + 1, Err: fmt.Errorf("%w: over %d bytes", ErrTooLong, r.maxLine)}
 			}
 			r.buf = append(r.buf, part...)
-			if err == nil || errors.Is(err, io.EOF) {
+			if err == nil || errors.Is(err, io.EOF) || len(r.buf) == len(part) && r.isNoObject() {
 				break
 			}
 			if !errors.Is(err, bufio.ErrBufferFull) {
@@ -229,6 +229,18 @@ func (r *Reader) nextLine() (text []byte, whole bool, err error) {
 			return text, whole, nil
 		}
 	}
+}
+
+// isNoObject reports whether the line that has been begun is none of a tape by its
+// first byte: then the rest, which may be gigabytes of something else, need not be
+// read to refuse it.
+func (r *Reader) isNoObject() bool {
+	text := r.buf
+	if r.line == 0 {
+		text = bytes.TrimPrefix(text, byteOrderMark)
+	}
+	text = bytes.TrimSpace(text)
+	return len(text) > 0 && text[0] != '{'
 }
 
 // ReadAll reads a whole tape into memory.

@@ -176,6 +176,28 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// TestReaderStopsAtWhatIsNoTape: a text without a line break, of any length, is
+// refused by its beginning.
+func TestReaderStopsAtWhatIsNoTape(t *testing.T) {
+	for _, text := range []string{"y", "\ufeff[", "\n  \x00"} {
+		in := &countedReader{in: io.MultiReader(strings.NewReader(text), strings.NewReader(strings.Repeat(text, 1<<20)))}
+		_, err := ReadAll(in)
+		require.ErrorContains(t, err, "invalid JSON at byte 0: not an object")
+		assert.Less(t, in.read, 1<<18)
+	}
+}
+
+type countedReader struct {
+	in   io.Reader
+	read int
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.read += n
+	return n, err
+}
+
 func TestReaderStreams(t *testing.T) {
 	r := NewReader(strings.NewReader("{\"tape\":\"1\"}\n\n{\"seq\":1}\n{\"seq\":2}\n{\"seq\":"))
 	assert.Equal(t, 0, r.Line())

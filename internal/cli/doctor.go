@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tapedeck/tapedeck/internal/doctor"
+	"github.com/tapedeck/tapedeck/replay"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -25,7 +27,7 @@ which is looked up with --server or --store. Exit code 1 when a strict replay
 would meet a gap, or calls may be missing on the tape altogether.`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			options, err := doctorOptions(kinds, failExpired)
+			only, err := kindsFlag(kinds)
 			if err != nil {
 				return err
 			}
@@ -37,7 +39,7 @@ would meet a gap, or calls may be missing on the tape altogether.`,
 			if err != nil {
 				return err
 			}
-			report := doctor.Examine(t, append(options, doctor.Bodies(fetch))...)
+			report := examine(t, fetch, only, failExpired)
 			if asJSON {
 				err = a.printJSON(report)
 			} else {
@@ -56,22 +58,30 @@ would meet a gap, or calls may be missing on the tape altogether.`,
 	return cmd
 }
 
-func doctorOptions(kinds []string, failExpired bool) ([]doctor.Option, error) {
-	var options []doctor.Option
+// kindsFlag reads the kinds of a flag.
+func kindsFlag(names []string) ([]tape.Kind, error) {
+	var kinds []tape.Kind
+	for _, name := range names {
+		kind := tape.Kind(name)
+		if !slices.Contains(tape.Kinds, kind) {
+			return nil, usage("--kind: %q is none of %q", name, tape.Kinds)
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}
+
+// examine examines a tape, and tries whether a replay of it would begin.
+func examine(t *tape.Tape, fetch func(tape.Body) ([]byte, error), kinds []tape.Kind, failExpired bool) doctor.Report {
+	options := []doctor.Option{doctor.Kinds(kinds...), doctor.Bodies(fetch)}
 	if failExpired {
 		options = append(options, doctor.ExpiredAsGap())
 	}
-	if len(kinds) > 0 {
-		only := make([]tape.Kind, len(kinds))
-		for i, k := range kinds {
-			only[i] = tape.Kind(k)
-			if !slices.Contains(tape.Kinds, only[i]) {
-				return nil, usage("--kind: %q is none of %q", k, tape.Kinds)
-			}
-		}
-		options = append(options, doctor.Kinds(only...))
+	report := doctor.Examine(t, options...)
+	if _, err := replay.New(t, replay.WithKinds(kinds...), replay.WithSurrogateKey(os.Getenv(surrogateKeyEnv))); err != nil {
+		report.Refuse(err)
 	}
-	return options, nil
+	return report
 }
 
 // doctorText renders a report: the verdict, a line a step, and the reasons.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,6 +54,27 @@ func TestDoctorOfAGoodTape(t *testing.T) {
 	assert.Equal(t, exitOK, r.code, r.err)
 	assert.Contains(t, r.out, "replays\n  tool ")
 	assert.Empty(t, r.err)
+}
+
+// A tape that tape run refuses does not replay, for the same reason.
+func TestDoctorOfATapeThatNoReplayTakes(t *testing.T) {
+	for name, lines := range map[string]string{
+		"expires":   `{"seq":1,"tool":"t","args":{},"result":1,"expires":"soon"}`,
+		"redaction": `{"tape":"1","redaction":{"policy":"own","rules":[{"pattern":"(("}]}}` + "\n" + `{"seq":1,"tool":"t","args":{},"result":1}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "refused.jsonl")
+			require.NoError(t, os.WriteFile(file, []byte(lines+"\n"), 0o600))
+			refused := tapeCmd(t, "", "run", file, "--", "true")
+			assert.Equal(t, exitUsage, refused.code)
+			assert.Contains(t, refused.err, name)
+			for _, verb := range []string{"doctor", "dry", "triage"} {
+				r := tapeCmd(t, "", verb, file)
+				assert.Equal(t, exitNo, r.code, verb)
+				assert.Contains(t, r.out, name, verb)
+			}
+		})
+	}
 }
 
 func TestDoctorOfSomeKinds(t *testing.T) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,7 +10,6 @@ import (
 	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/dry"
 	"github.com/tapedeck/tapedeck/internal/policy"
-	"github.com/tapedeck/tapedeck/tape"
 )
 
 func (a *app) dryCmd() *cobra.Command {
@@ -31,11 +31,11 @@ schema, a tool is gone, or the policy does not allow a call as it is.`,
   tape dry failed.jsonl --fork 3 --isolated --allow search`,
 		Args: args(1, 1),
 		RunE: func(cmd *cobra.Command, argv []string) error {
-			options := dry.Options{ExpiredAsGap: failExpired, Fork: allowed.fork}
-			for _, k := range kinds {
-				options.Kinds = append(options.Kinds, tape.Kind(k))
-			}
+			options := dry.Options{ExpiredAsGap: failExpired, Fork: allowed.fork, SurrogateKey: os.Getenv(surrogateKeyEnv)}
 			var err error
+			if options.Kinds, err = kindsFlag(kinds); err != nil {
+				return err
+			}
 			if tools != "" {
 				if options.Tools, err = dry.ReadTools(tools); err != nil {
 					return err

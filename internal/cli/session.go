@@ -92,16 +92,11 @@ func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay
 		replay.WithMode(mode), replay.WithOrder(order), replay.WithCompletion(completion, 0), replay.WithCodeVersion(f.codeVersion),
 		replay.WithSurrogateKey(os.Getenv(surrogateKeyEnv)), replay.WithUnserved(f.unserved...),
 	}
-	if len(f.kinds) > 0 {
-		kinds := make([]tape.Kind, len(f.kinds))
-		for i, k := range f.kinds {
-			kinds[i] = tape.Kind(k)
-			if !slices.Contains(tape.Kinds, kinds[i]) {
-				return nil, usage("--kind: %q is none of %q", k, tape.Kinds)
-			}
-		}
-		options = append(options, replay.WithKinds(kinds...))
+	kinds, err := kindsFlag(f.kinds)
+	if err != nil {
+		return nil, err
 	}
+	options = append(options, replay.WithKinds(kinds...))
 	if f.failRedacted {
 		options = append(options, replay.WithRedactedAsGap())
 	}

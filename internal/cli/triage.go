@@ -101,7 +101,7 @@ func (a *app) triage(cmd *cobra.Command, arg string, argv []string, flags *triag
 
 // triageInput reads all that was named.
 func (a *app) triageInput(cmd *cobra.Command, arg string, flags *triageFlags) (*triage.Input, error) {
-	in := &triage.Input{Name: arg}
+	in := &triage.Input{Name: arg, SurrogateKey: os.Getenv(surrogateKeyEnv)}
 	var err error
 	if in.Attributor, err = readRules(flags.attribution); err != nil {
 		return nil, err

@@ -170,6 +170,12 @@ func Examine(t *tape.Tape, options ...Option) Report {
 	return r
 }
 
+// Refuse notes that a replay of the tape could not even begin, and why.
+func (r *Report) Refuse(why error) {
+	r.Run = append(r.Run, Finding{What: "tape", Why: why.Error(), Gap: true})
+	r.Replays = false
+}
+
 // run adds what the run lacks as a whole.
 func (r *Report) run(g tape.Gap) {
 	f := finding(g)

@@ -32,6 +32,9 @@ type Options struct {
 	Kinds []tape.Kind
 	// ExpiredAsGap: a record past its expiry is not served.
 	ExpiredAsGap bool
+	// SurrogateKey is what the tape's redaction makes surrogates with, as
+	// [replay.WithSurrogateKey] has it.
+	SurrogateKey string
 	// Now is the time by which records have expired, the real one when zero.
 	Now time.Time
 	// Bodies fetches what the tape holds by reference, as the replay would; nil where it

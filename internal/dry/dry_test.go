@@ -142,6 +142,16 @@ func TestWhatCannotBeServed(t *testing.T) {
 	assert.Equal(t, 3, r.Steps[0].Seq)
 }
 
+func TestWhatAReplayRefuses(t *testing.T) {
+	tp := shop()
+	tp.Records[0].Expires = "soon"
+	r := run(t, tp, Options{})
+	assert.False(t, r.Good)
+	require.Len(t, r.Run, 1)
+	assert.Contains(t, r.Run[0].Why, `record 1: member "expires"`)
+	assert.True(t, run(t, tp, Options{Kinds: []tape.Kind{tape.KindModel}}).Good)
+}
+
 func TestWhatWouldRunLive(t *testing.T) {
 	tp := shop()
 	r := run(t, tp, Options{Fork: 2})

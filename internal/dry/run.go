@@ -7,6 +7,7 @@ import (
 
 	"github.com/tapedeck/tapedeck/internal/doctor"
 	"github.com/tapedeck/tapedeck/internal/policy"
+	"github.com/tapedeck/tapedeck/replay"
 	"github.com/tapedeck/tapedeck/tape"
 )
 
@@ -16,6 +17,9 @@ func Run(t *tape.Tape, o Options) (*Report, error) {
 		return nil, err
 	}
 	found := doctor.Examine(t, o.doctor()...)
+	if _, err := replay.New(t, replay.WithKinds(o.Kinds...), replay.WithSurrogateKey(o.SurrogateKey)); err != nil {
+		found.Refuse(err)
+	}
 	r := &Report{Good: true, Steps: make([]Step, 0, len(found.Records)), Run: found.Run}
 	then, now := newSchemas("then", nil), newSchemas("now", o.Tools)
 	if m := t.Manifest; m != nil {

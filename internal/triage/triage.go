@@ -22,6 +22,8 @@ type Input struct {
 	// Tools are the definitions of now, Policy the rules of now.
 	Tools  []tape.Tool
 	Policy *policy.Policy
+	// SurrogateKey is that of the tape's redaction, "" when it needs none.
+	SurrogateKey string
 	// Attributor finds the cause; nil goes by the built-in rules.
 	Attributor *attribution.Attributor
 	// Command was run against the tape, with this outcome; nil when there was none.
@@ -72,7 +74,7 @@ func Examine(in *Input) (*Report, error) {
 	}
 	r.Why = in.Attributor.Examine(in.Tape, attribution.NewGood(in.Good))
 	var err error
-	if r.Dry, err = dry.Run(in.Tape, dry.Options{Tools: in.Tools, Policy: in.Policy}); err != nil {
+	if r.Dry, err = dry.Run(in.Tape, dry.Options{Tools: in.Tools, Policy: in.Policy, SurrogateKey: in.SurrogateKey}); err != nil {
 		return nil, err
 	}
 	if o := in.Outcome; o != nil && o.Report != nil {
