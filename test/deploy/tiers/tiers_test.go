@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -91,6 +92,18 @@ func TestHalvesOfARunAreMerged(t *testing.T) {
 	assert.Eventually(t, func() bool {
 		return strings.Contains(other.pull(t, id(failsLate), 1), "decided on its own")
 	}, 20*time.Second, 100*time.Millisecond, "the tape says what it lacks")
+
+	after.stop(t)
+	single := recorder(t, s3test.Start(t), 5, t.TempDir())
+	gate := gateway(t, single)
+	for part := range 3 {
+		gate.send(t, spans(failsEarly, part, part > 0))
+	}
+	// The halves were decided for a reason each, of which the tape has one.
+	trigger := regexp.MustCompile(`"trigger":"(root_ended|idle)",`)
+	whole := single.pull(t, id(failsEarly), 3)
+	assert.Equal(t, trigger.ReplaceAllString(whole, ""), trigger.ReplaceAllString(merged, ""),
+		"a recorder that sees it all makes the same tape")
 }
 
 // pod is a collector on an address of its own.
