@@ -9,7 +9,6 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -37,14 +36,6 @@ func variable(t *testing.T, name string) string {
 	path := os.Getenv(name)
 	require.NotEmpty(t, path, "%s is not set: run make check-beside", name)
 	return path
-}
-
-// Every configuration of the folder fits a collector that has its components.
-func TestConfigurationsAreValid(t *testing.T) {
-	for _, name := range []string{"before-sampler.yaml", "fan-out.yaml", "kafka.yaml", "second-exporter.yaml"} {
-		out, err := exec.Command(own(t), "validate", "--config", configs+name).CombinedOutput()
-		assert.NoError(t, err, "%s: %s", name, out)
-	}
 }
 
 // Spans of a topic become a tape in a collector that others built.

@@ -2,25 +2,20 @@ package e2e
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"compress/gzip"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
 	"github.com/tapedeck/tapedeck/internal/harness"
 	"github.com/tapedeck/tapedeck/internal/walk/walktest"
@@ -33,16 +28,15 @@ type existing struct {
 	// grpc is an address, http an URL.
 	grpc, http string
 
-	mu    sync.Mutex
-	spans map[string]int
+	harness.Backend
 }
 
 // startExisting starts a collector that knows nothing of Tapedeck, with more
 // configuration if that is given.
 func startExisting(t *testing.T, configs ...string) *existing {
 	t.Helper()
-	e := &existing{spans: map[string]int{}}
-	sink := httptest.NewServer(e)
+	e := &existing{}
+	sink := httptest.NewServer(&e.Backend)
 	t.Cleanup(sink.Close)
 	ports, err := harness.FreePorts(2)
 	require.NoError(t, err)
@@ -72,53 +66,11 @@ func (e *existing) answers(ctx context.Context) bool {
 	return resp.Body.Close() == nil
 }
 
-func (e *existing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	text, err := io.ReadAll(r.Body)
-	req := ptraceotlp.NewExportRequest()
-	if err != nil || req.UnmarshalProto(text) != nil {
-		http.Error(w, "not OTLP", http.StatusBadRequest)
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	countSpans(e.spans, req.Traces())
-}
-
-func (e *existing) received() map[string]int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.spans)
-}
-
-// countSpans counts the spans, each with its resource and scope, as they are: to the
-// byte of each value, whatever requests they come in.
-func countSpans(into map[string]int, td ptrace.Traces) {
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, span := range ss.Spans().All() {
-				one := ptrace.NewTraces()
-				to := one.ResourceSpans().AppendEmpty()
-				rs.Resource().CopyTo(to.Resource())
-				to.SetSchemaUrl(rs.SchemaUrl())
-				scope := to.ScopeSpans().AppendEmpty()
-				ss.Scope().CopyTo(scope.Scope())
-				scope.SetSchemaUrl(ss.SchemaUrl())
-				span.CopyTo(scope.Spans().AppendEmpty())
-				text, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(one)
-				if err != nil {
-					text = []byte(err.Error())
-				}
-				into[string(text)]++
-			}
-		}
-	}
-}
-
 // everySpan sends a trace with something in every field, and real ones, and counts
 // what was sent.
-func everySpan(t *testing.T, post func(context.Context, []byte) (int, error)) map[string]int {
+func everySpan(t *testing.T, post func(context.Context, []byte) (int, error)) harness.Spans {
 	t.Helper()
-	sent := map[string]int{}
+	sent := harness.Spans{}
 	td, _ := walktest.Traces()
 	for _, td := range append(realTraces(t), td) {
 		send(t, sent, td, post)
@@ -127,9 +79,9 @@ func everySpan(t *testing.T, post func(context.Context, []byte) (int, error)) ma
 }
 
 // send counts the spans of one request, which must be taken at once.
-func send(t *testing.T, sent map[string]int, td ptrace.Traces, post func(context.Context, []byte) (int, error)) {
+func send(t *testing.T, sent harness.Spans, td ptrace.Traces, post func(context.Context, []byte) (int, error)) {
 	t.Helper()
-	countSpans(sent, td)
+	require.NoError(t, sent.Add(td))
 	body, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
 	require.NoError(t, err)
 	status, err := post(context.Background(), body)
@@ -187,7 +139,7 @@ func TestTheExistingTracingDoesNotFeelAFullSpool(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Kill()) })
 	refused := regexp.MustCompile(`(?m)^otelcol_processor_tape_refused_spans\S* [1-9]`)
-	sent := map[string]int{}
+	sent := harness.Spans{}
 	for round := range byte(50) {
 		for _, td := range realTraces(t) {
 			otherRun(td, round)
@@ -216,115 +168,57 @@ func otherRun(td ptrace.Traces, mark byte) {
 	}
 }
 
-// A collector that sends to both goes on when Tapedeck is gone: nothing fails for its
-// clients, and the existing tracing has each span once.
+// A collector that sends to both goes on when Tapedeck is gone or hangs: nothing fails
+// for its clients, and the existing tracing has each span once and waits for nothing.
 func TestTheExistingTracingDoesNotFeelADeadTapedeck(t *testing.T) {
-	e := startExisting(t)
 	nobody, err := harness.FreePorts(1)
 	require.NoError(t, err)
+	hang := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
+	t.Cleanup(func() { close(hang); silent.Close() })
+	for name, tapedeck := range map[string]string{"gone": "http://127.0.0.1:" + nobody[0], "silent": silent.URL} {
+		t.Run(name, func(t *testing.T) {
+			e := startExisting(t)
+			host := startHost(t, e, tapedeck,
+				"exporters::otlp_http/tapedeck::sending_queue::queue_size=1", "processors::batch/tapes::timeout=1ms")
+			began := time.Now()
+			sent := everySpan(t, host.SendProto)
+			assertReceives(t, e, sent)
+			// Whoever waits for an answer of Tapedeck waits 30 seconds, the exporter's timeout.
+			assert.Less(t, time.Since(began), 25*time.Second)
+		})
+	}
+}
+
+// startHost starts a collector of others that sends to Tapedeck too, by the file for that.
+func startHost(t *testing.T, e *existing, tapedeck string, settings ...string) *harness.Collector {
+	t.Helper()
 	ports, err := harness.FreePorts(3)
 	require.NoError(t, err)
 	host := &harness.Collector{OTLP: "http://127.0.0.1:" + ports[1]}
-	p, err := harness.Launch(context.Background(), filepath.Join(t.TempDir(), "collector.log"), func(ctx context.Context) bool {
+	args := []string{"--config", beside + "second-exporter.yaml"}
+	for _, s := range settings {
+		args = append(args, "--set", s)
+	}
+	host.Process, err = harness.Launch(context.Background(), filepath.Join(t.TempDir(), "collector.log"), func(ctx context.Context) bool {
 		_, err := host.SendJSON(ctx, []byte("{}"))
 		return err == nil
 	}, []string{
 		"OTLP_GRPC=127.0.0.1:" + ports[0], "OTLP_HTTP=127.0.0.1:" + ports[1], "METRICS_PORT=" + ports[2],
-		"EXISTING_OTLP=" + e.http, "TAPEDECK_OTLP=http://127.0.0.1:" + nobody[0],
-	}, filepath.Join(bin(t), "otelcol-tape"), "--config", beside+"second-exporter.yaml",
-		"--set", "exporters::otlp_http/tapedeck::sending_queue::queue_size=1", "--set", "processors::batch/tapes::timeout=1ms")
+		"EXISTING_OTLP=" + e.http, "TAPEDECK_OTLP=" + tapedeck,
+	}, filepath.Join(bin(t), "otelcol-tape"), args...)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Kill()) }) // A stop would wait for Tapedeck.
-	sent := everySpan(t, host.SendProto)
-	assertReceives(t, e, sent)
+	t.Cleanup(func() { require.NoError(t, host.Kill()) }) // A stop would wait for Tapedeck.
+	return host
 }
 
-func assertReceives(t *testing.T, e *existing, sent map[string]int) {
+func assertReceives(t *testing.T, e *existing, sent harness.Spans) {
 	t.Helper()
-	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, len(sent), len(e.received())) }, 30*time.Second, 50*time.Millisecond)
-	received := e.received()
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, len(sent), len(e.Received())) }, 30*time.Second, 50*time.Millisecond)
+	received := e.Received()
 	for span, n := range sent {
 		if received[span] != n {
 			assert.Fail(t, "changed", "sent %d times, received %d times: %.200q", n, received[span], span)
 		}
 	}
-}
-
-// Every configuration fits the distribution, but for those with components of others,
-// which are run in a collector that has them (test/beside).
-func TestEveryConfigurationIsValid(t *testing.T) {
-	files, err := filepath.Glob(beside + "*.yaml")
-	require.NoError(t, err)
-	others := []string{"before-sampler.yaml", "builder-config.yaml", "kafka.yaml"}
-	files = append(files, config)
-	for _, file := range files {
-		if slices.Contains(others, filepath.Base(file)) {
-			continue
-		}
-		_, stderr, code, err := harness.Run(context.Background(), bin(t), "otelcol-tape", nil, "validate", "--config", file)
-		require.NoError(t, err)
-		assert.Zero(t, code, "%s: %s", file, stderr)
-	}
-}
-
-// The lines of the page, merged with what a collector has, bring it a tape.
-func TestTheLinesOfThePageMakeATape(t *testing.T) {
-	page, err := os.ReadFile("../../docs/beside.md")
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(page), "```yaml\n")
-	require.True(t, found)
-	lines, _, found := strings.Cut(rest, "```")
-	require.True(t, found)
-	assert.LessOrEqual(t, strings.Count(lines, "\n"), 10)
-	readme, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	assert.Contains(t, string(readme), "   ```yaml\n   "+strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n   ")+"\n   ```\n", "the same lines stand in the README")
-	c := start(t)
-	require.Contains(t, lines, `"http://127.0.0.1:14318"`)
-	tapes := filepath.Join(t.TempDir(), "tapes.yaml")
-	require.NoError(t, os.WriteFile(tapes, []byte(strings.Replace(lines, "http://127.0.0.1:14318", c.OTLP, 1)), 0o600))
-
-	e := startExisting(t, tapes)
-	id, code := runAgent(t, &harness.Collector{OTLP: e.http}, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
-	require.Equal(t, 1, code)
-	awaitStatus(t, c, id, http.StatusOK, "")
-	listed, stderr, code := cli(t, c, "ls", "--outcome", "failed")
-	require.Zero(t, code, stderr)
-	assert.Contains(t, listed, id)
-	assert.NotEmpty(t, e.received())
-}
-
-// A failed run goes back into the tracing that is there, by the file for that.
-func TestAFailedRunIsReadBack(t *testing.T) {
-	c := start(t)
-	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
-	require.Equal(t, 1, code)
-	awaitStatus(t, c, id, http.StatusOK, "")
-	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
-	require.NoError(t, err)
-	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
-	require.NoError(t, err)
-
-	e := startExisting(t)
-	ports, err := harness.FreePorts(1)
-	require.NoError(t, err)
-	dir := t.TempDir()
-	p, err := harness.Launch(context.Background(), filepath.Join(dir, "reader.log"), func(ctx context.Context) bool {
-		_, _, err := harness.Get(ctx, "http://127.0.0.1:"+ports[0]+"/metrics")
-		return err == nil
-	}, []string{
-		"TAPE_DIR=" + c.StoreDir(), "TAPE_CHECKPOINT=" + filepath.Join(dir, "checkpoint"),
-		"BACKEND_OTLP=" + e.grpc, "METRICS_PORT=" + ports[0],
-	}, filepath.Join(bin(t), "otelcol-tape"), "--config", beside+"read-back.yaml")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Stop()) })
-	want := spansOf(td)
-	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, e.received(), len(want)) }, 20*time.Second, 50*time.Millisecond)
-	got := map[string]string{}
-	for span := range e.received() {
-		td, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces([]byte(span))
-		require.NoError(t, err)
-		maps.Copy(got, spansOf(td))
-	}
-	assert.Equal(t, want, got)
 }

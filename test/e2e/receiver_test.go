@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -11,56 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
 	"github.com/tapedeck/tapedeck/internal/attr"
 	"github.com/tapedeck/tapedeck/internal/harness"
 )
-
-// backend is a tracing backend as far as OTLP goes: it has every span once.
-type backend struct {
-	mu    sync.Mutex
-	spans map[string]string
-}
-
-func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var body io.Reader = r.Body
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		var err error
-		if body, err = gzip.NewReader(body); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-	}
-	text, err := io.ReadAll(body)
-	req := ptraceotlp.NewExportRequest()
-	if err != nil || req.UnmarshalProto(text) != nil {
-		http.Error(w, "not OTLP", http.StatusBadRequest)
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for id, span := range spansOf(req.Traces()) {
-		b.spans[id] = span
-	}
-}
-
-func (b *backend) all() map[string]string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := map[string]string{}
-	for id, span := range b.spans {
-		out[id] = span
-	}
-	return out
-}
 
 // spansOf are the spans with what is above them, by id, as JSON. The policy that
 // redacted them is not sent along.
@@ -88,6 +47,18 @@ func spansOf(td ptrace.Traces) map[string]string {
 	return out
 }
 
+// receivedSpans are those that a backend took, each of which it must have once.
+func receivedSpans(t *testing.T, b *harness.Backend) map[string]string {
+	t.Helper()
+	received := b.Received()
+	for _, n := range received {
+		require.Equal(t, 1, n)
+	}
+	td, err := received.Traces()
+	require.NoError(t, err)
+	return spansOf(td)
+}
+
 // A failed run is looked at in a tracing backend: what arrives is what is stored.
 func TestAStoredRunArrivesInATracingBackend(t *testing.T) {
 	c := start(t, "processors::tape::offload::threshold=200")
@@ -101,7 +72,7 @@ func TestAStoredRunArrivesInATracingBackend(t *testing.T) {
 	want := spansOf(td)
 	require.NotEmpty(t, want)
 
-	b := &backend{spans: map[string]string{}}
+	b := &harness.Backend{}
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
 	start(t,
@@ -111,8 +82,37 @@ func TestAStoredRunArrivesInATracingBackend(t *testing.T) {
 		"exporters::otlp_http::endpoint="+server.URL,
 		"service::pipelines::traces/read::receivers=[tape]",
 		"service::pipelines::traces/read::exporters=[otlp_http]")
-	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, b.all(), len(want)) }, 20*time.Second, 50*time.Millisecond)
-	assert.Equal(t, want, b.all())
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, b.Received(), len(want)) }, 20*time.Second, 50*time.Millisecond)
+	assert.Equal(t, want, receivedSpans(t, b))
+}
+
+// A failed run goes back into the tracing that is there, by the file for that.
+func TestAFailedRunIsReadBack(t *testing.T) {
+	c := start(t)
+	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
+	require.Equal(t, 1, code)
+	awaitStatus(t, c, id, http.StatusOK, "")
+	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
+	require.NoError(t, err)
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
+	require.NoError(t, err)
+
+	e := startExisting(t)
+	ports, err := harness.FreePorts(1)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	p, err := harness.Launch(context.Background(), filepath.Join(dir, "reader.log"), func(ctx context.Context) bool {
+		_, _, err := harness.Get(ctx, "http://127.0.0.1:"+ports[0]+"/metrics")
+		return err == nil
+	}, []string{
+		"TAPE_DIR=" + c.StoreDir(), "TAPE_CHECKPOINT=" + filepath.Join(dir, "checkpoint"),
+		"BACKEND_OTLP=" + e.grpc, "METRICS_PORT=" + ports[0],
+	}, filepath.Join(bin(t), "otelcol-tape"), "--config", beside+"read-back.yaml")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop()) })
+	want := spansOf(td)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, e.Received(), len(want)) }, 20*time.Second, 50*time.Millisecond)
+	assert.Equal(t, want, receivedSpans(t, &e.Backend))
 }
 
 // An agent without OpenTelemetry joins the same line: what its recorder wrote comes
