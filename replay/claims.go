@@ -45,32 +45,28 @@ type RuleHit struct {
 	Hits int    `json:"hits"`
 }
 
-// claims counts what was taken for granted, for at most [maxListed] places.
-type claims struct {
-	list []Claim
-}
+// Claims counts what is taken for granted, for at most 100 places.
+type Claims []Claim
 
-func (l *claims) add(c Claim) {
-	i := slices.IndexFunc(l.list, func(old Claim) bool {
+// Add counts a call for which c is taken for granted.
+func (l *Claims) Add(c Claim) {
+	i := slices.IndexFunc(*l, func(old Claim) bool {
 		return old.Path == c.Path && old.Rule == c.Rule && old.Tool == c.Tool && old.Kind == c.Kind
 	})
 	if i < 0 {
-		if len(l.list) == maxListed {
+		if len(*l) == maxListed {
 			return
 		}
-		i = len(l.list)
-		l.list = append(l.list, c)
+		i = len(*l)
+		*l = append(*l, c)
 	}
-	l.list[i].Calls++
+	(*l)[i].Calls++
 }
-
-// uncompared adds what was not compared on the way of a call.
-func (l *claims) uncompared(path, why string) { l.add(Claim{Path: path, Why: why}) }
 
 // claimsLocked lists what is taken for granted, in an order that does not depend
 // on that of calls.
 func (s *Session) claimsLocked() []Claim {
-	list := slices.Clone(s.claims.list)
+	list := slices.Clone(s.claims)
 	if s.cfg.set != nil {
 		for _, r := range s.cfg.set.Rules() {
 			title := r.Title()
@@ -85,13 +81,14 @@ func (s *Session) claimsLocked() []Claim {
 	return list
 }
 
-// ruleHitsLocked lists the rules that calls needed, in the order of the policy.
-func (s *Session) ruleHitsLocked() (list []RuleHit) {
-	if s.cfg.set == nil {
+// RuleHits lists the rules that calls needed, counted by title, in the order of the
+// policy. Without rules there are none.
+func RuleHits(set *rules.Set, counts map[string]int) (list []RuleHit) {
+	if set == nil {
 		return nil
 	}
-	for _, r := range s.cfg.set.Rules() {
-		if n := s.ruleHits[r.Title()]; n > 0 {
+	for _, r := range set.Rules() {
+		if n := counts[r.Title()]; n > 0 {
 			list = append(list, RuleHit{r.Title(), n})
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Session) loosely(c *call, due int) int {
 		return -1
 	}
 	for _, path := range c.compared.left {
-		s.claims.add(Claim{Kind: tape.KindModel, Path: path, Why: s.loose.scope.why(path)})
+		s.claims.Add(Claim{Kind: tape.KindModel, Path: path, Why: s.loose.scope.why(path)})
 	}
 	s.index(t, toolKey{c.kind, c.tool})
 	c.same = t.bySum[c.compared.sum]
@@ -177,7 +177,7 @@ func (s *Session) servedBy(c *call, st *step) {
 			s.ruleHits[rule]++
 		}
 		for _, at := range c.fit.Ignored {
-			s.claims.add(Claim{Rule: at.Rule, Kind: c.kind, Tool: c.tool, Path: at.Path, Why: s.cfg.set.Why(at.Rule)})
+			s.claims.Add(Claim{Rule: at.Rule, Kind: c.kind, Tool: c.tool, Path: at.Path, Why: s.cfg.set.Why(at.Rule)})
 		}
 	}
 	if t := s.looseOf(toolKey{c.kind, c.tool}); t != nil && t.results != nil {

@@ -185,7 +185,7 @@ func (s *Session) Report() *Report {
 		OverriddenCount: s.overriddenCount,
 		IdleOverrides:   s.cfg.overrides.idle(),
 		Claims:          s.claimsLocked(),
-		RuleHits:        s.ruleHitsLocked(),
+		RuleHits:        RuleHits(s.cfg.set, s.ruleHits),
 		Warnings:        s.warnings,
 		RedactedMatched: s.redactedMatched,
 		CannotSee:       CannotSee(s.tape),

@@ -25,7 +25,7 @@ func (s *Session) Form(kind tape.Kind, args json.RawMessage) (json.RawMessage, e
 func (s *Session) Claim(path, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claims.uncompared(path, why)
+	s.claims.Add(Claim{Path: path, Why: why})
 }
 
 // TakeBack turns the hit of a call into a gap, for a caller that cannot pass the

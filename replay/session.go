@@ -29,7 +29,7 @@ type Session struct {
 	// overriddenCount counts those left out of the list too.
 	overriddenCount int
 	loose           *loose
-	claims          claims
+	claims          Claims
 	ids             rules.IDs
 	warnings        []string
 	ruleHits        map[string]int

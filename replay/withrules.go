@@ -2,7 +2,6 @@ package replay
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/tapedeck/tapedeck/replay/rules"
 )
@@ -15,15 +14,7 @@ func WithRules(policy *rules.Policy) Option {
 		if policy == nil {
 			return errors.New("the rules are nil")
 		}
-		c.rules.Rules = append(slices.Clone(c.rules.Rules), policy.Rules...)
-		for _, name := range policy.Presets {
-			if !slices.Contains(c.rules.Presets, name) {
-				c.rules.Presets = append(slices.Clone(c.rules.Presets), name)
-			}
-		}
-		if policy.Model.Params != nil {
-			c.rules.Model = policy.Model
-		}
+		c.rules.Add(policy)
 		return nil
 	}
 }

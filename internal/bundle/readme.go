@@ -43,7 +43,7 @@ clients here needs no other command:
 | bundle.json | these files with their hashes, and the manifest of the tape |
 `)
 	if ix.bodies {
-		b.WriteString("| bodies/ | large bodies that the tape names by their sha256; the clients read them, `tape run` answers such a call with a gap |\n")
+		b.WriteString("| bodies/ | large bodies that the tape names by their sha256; the clients and `tape run` read them |\n")
 	}
 	if m := ix.Manifest; m != nil && (!m.Complete || len(m.Gaps) > 0) {
 		if m.Complete {

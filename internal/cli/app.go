@@ -29,6 +29,8 @@ type app struct {
 	// token and ca are for servers that want to know who asks, and that have a
 	// certificate of a private authority.
 	token, ca string
+	// stored are the bodies that --server or --store has.
+	stored storedBodies
 }
 
 // defaultServer is where the exporter listens unless configured otherwise.
@@ -39,6 +41,8 @@ func Main(args []string, s Streams) int { return mainWith(context.Background(), 
 
 func mainWith(ctx context.Context, args []string, s Streams) int {
 	a := &app{Streams: s}
+	a.stored.app = a
+	defer a.stored.close()
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,7 @@ func (a *app) bodiesOf(file *tapeFile, dir string) (bodySources, error) {
 		sources = bodySources{dirBodies(filepath.Join(filepath.Dir(file.path), "bodies"))}
 	}
 	if a.server != "" || a.store != "" {
-		sources = append(sources, storedBodies{a})
+		sources = append(sources, &a.stored)
 	}
 	return sources, nil
 }
@@ -105,16 +106,22 @@ func (p packedBodies) Body(_ context.Context, body tape.Body) ([]byte, error) {
 
 func (p packedBodies) String() string { return "the bundle" }
 
-// storedBodies are those that the API of --server or --store has.
-type storedBodies struct{ app *app }
+// storedBodies are those that the API of --server or --store has, which is opened for
+// the first of them and stays so until the command ends.
+type storedBodies struct {
+	app  *app
+	once sync.Once
+	api  *client
+	done func()
+	err  error
+}
 
-func (s storedBodies) Body(ctx context.Context, body tape.Body) ([]byte, error) {
-	c, done, err := s.app.client()
-	if err != nil {
-		return nil, err
+func (s *storedBodies) Body(ctx context.Context, body tape.Body) ([]byte, error) {
+	s.once.Do(func() { s.api, s.done, s.err = s.app.client() })
+	if s.err != nil {
+		return nil, s.err
 	}
-	defer done()
-	resp, err := c.do(ctx, http.MethodGet, "/v1/blobs/sha256/"+url.PathEscape(body.SHA256), nil)
+	resp, err := s.api.do(ctx, http.MethodGet, "/v1/blobs/sha256/"+url.PathEscape(body.SHA256), nil)
 	var refused *apiError
 	if errors.As(err, &refused) && refused.status == http.StatusNotFound {
 		return nil, errNoBody
@@ -124,4 +131,11 @@ func (s storedBodies) Body(ctx context.Context, body tape.Body) ([]byte, error) 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	return io.ReadAll(resp.Body)
+}
+
+// close ends what was opened; no body is fetched any more.
+func (s *storedBodies) close() {
+	if s.done != nil {
+		s.done()
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,32 +19,27 @@ func rulesFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "rules", nil, "file with rules by which calls may differ from records (docs/replay-rules.md); may be given again")
 }
 
-// rulesOptions reads the files of --rules.
-func rulesOptions(files []string) (options []replay.Option, err error) {
+// readRulesFlag reads the files of --rules as one policy, the rules of the first file
+// first.
+func readRulesFlag(files []string) (*rules.Policy, error) {
+	all := &rules.Policy{}
 	for _, file := range files {
 		policy, err := rules.ReadFile(file)
 		if err != nil {
 			return nil, usage("--rules: %w", err)
 		}
-		options = append(options, replay.WithRules(policy))
+		all.Add(policy)
 	}
-	return options, nil
+	return all, nil
 }
 
-// rulesSet reads the files of --rules as one set, those of the first file first.
+// rulesSet makes the rules of --rules ready.
 func rulesSet(files []string) (*rules.Set, error) {
-	var all rules.Policy
-	for _, file := range files {
-		policy, err := rules.ReadFile(file)
-		if err != nil {
-			return nil, usage("--rules: %w", err)
-		}
-		all.Rules = append(all.Rules, policy.Rules...)
-		all.Presets = append(all.Presets, policy.Presets...)
+	all, err := readRulesFlag(files)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(all.Presets)
-	all.Presets = slices.Compact(all.Presets)
-	set, err := rules.Compile(&all)
+	set, err := rules.Compile(all)
 	if err != nil {
 		return nil, usage("--rules: %w", err)
 	}

@@ -100,11 +100,11 @@ func (a *app) open(path string, f *sessionFlags, more ...replay.Option) (*replay
 	if f.failRedacted {
 		options = append(options, replay.WithRedactedAsGap())
 	}
-	declared, err := rulesOptions(f.rules)
+	declared, err := readRulesFlag(f.rules)
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, declared...)
+	options = append(options, replay.WithRules(declared))
 	if f.failElsewhere {
 		options = append(options, replay.WithElsewhereUnclean())
 	}

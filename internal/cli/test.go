@@ -92,7 +92,7 @@ func (a *app) test(ctx context.Context, paths, argv []string, flags *testFlags) 
 		return usage("--timeout is more than 0, not %s", flags.timeout)
 	}
 	// Once, before any command runs.
-	if _, err := rulesOptions(flags.session.rules); err != nil {
+	if _, err := readRulesFlag(flags.session.rules); err != nil {
 		return err
 	}
 	cases, err := regress.Find(paths)

@@ -3,15 +3,11 @@ package diff
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"github.com/tapedeck/tapedeck/replay"
 	"github.com/tapedeck/tapedeck/replay/rules"
 	"github.com/tapedeck/tapedeck/tape"
 )
-
-// maxClaims bounds the places that a report lists as ignored.
-const maxClaims = 100
 
 // ruling is a comparison by rules.
 type ruling struct {
@@ -19,7 +15,7 @@ type ruling struct {
 	// ids are those that correspond so far.
 	ids    rules.IDs
 	hits   map[string]int
-	claims []replay.Claim
+	claims replay.Claims
 }
 
 func newRuling(set *rules.Set) *ruling { return &ruling{set: set, hits: map[string]int{}} }
@@ -79,17 +75,7 @@ func (u *ruling) differences(m *rules.Matcher, r *tape.Record, a, b json.RawMess
 
 func (u *ruling) ignored(r *tape.Record, places []rules.Ignored) {
 	for _, at := range places {
-		i := slices.IndexFunc(u.claims, func(c replay.Claim) bool {
-			return c.Rule == at.Rule && c.Path == at.Path && c.Tool == r.Tool && c.Kind == r.KindOf()
-		})
-		if i < 0 {
-			if len(u.claims) == maxClaims {
-				continue
-			}
-			i = len(u.claims)
-			u.claims = append(u.claims, replay.Claim{Rule: at.Rule, Kind: r.KindOf(), Tool: r.Tool, Path: at.Path, Why: u.set.Why(at.Rule)})
-		}
-		u.claims[i].Calls++
+		u.claims.Add(replay.Claim{Rule: at.Rule, Kind: r.KindOf(), Tool: r.Tool, Path: at.Path, Why: u.set.Why(at.Rule)})
 	}
 }
 
@@ -98,11 +84,9 @@ func (u *ruling) report(r *Report) {
 	if u.set == nil {
 		return
 	}
+	r.RuleHits = replay.RuleHits(u.set, u.hits)
 	for _, rule := range u.set.Rules() {
 		title := rule.Title()
-		if n := u.hits[title]; n > 0 {
-			r.RuleHits = append(r.RuleHits, replay.RuleHit{Rule: title, Hits: n})
-		}
 		found := false
 		for _, c := range u.claims {
 			if c.Rule == title {

@@ -3,6 +3,7 @@ package harness
 import (
 	"compress/gzip"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"sync"
@@ -18,26 +19,37 @@ type Spans map[string]int
 
 // Add counts the spans of td.
 func (s Spans) Add(td ptrace.Traces) error {
-	for _, rs := range td.ResourceSpans().All() {
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, span := range ss.Spans().All() {
-				one := ptrace.NewTraces()
-				to := one.ResourceSpans().AppendEmpty()
-				rs.Resource().CopyTo(to.Resource())
-				to.SetSchemaUrl(rs.SchemaUrl())
-				scope := to.ScopeSpans().AppendEmpty()
-				ss.Scope().CopyTo(scope.Scope())
-				scope.SetSchemaUrl(ss.SchemaUrl())
-				span.CopyTo(scope.Spans().AppendEmpty())
-				text, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(one)
-				if err != nil {
-					return err
+	for _, one := range Alone(td) {
+		text, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(one)
+		if err != nil {
+			return err
+		}
+		s[string(text)]++
+	}
+	return nil
+}
+
+// Alone gives each span of td, with a trace of it alone in its resource and scope.
+func Alone(td ptrace.Traces) iter.Seq2[ptrace.Span, ptrace.Traces] {
+	return func(yield func(ptrace.Span, ptrace.Traces) bool) {
+		for _, rs := range td.ResourceSpans().All() {
+			for _, ss := range rs.ScopeSpans().All() {
+				for _, span := range ss.Spans().All() {
+					one := ptrace.NewTraces()
+					to := one.ResourceSpans().AppendEmpty()
+					rs.Resource().CopyTo(to.Resource())
+					to.SetSchemaUrl(rs.SchemaUrl())
+					scope := to.ScopeSpans().AppendEmpty()
+					ss.Scope().CopyTo(scope.Scope())
+					scope.SetSchemaUrl(ss.SchemaUrl())
+					span.CopyTo(scope.Spans().AppendEmpty())
+					if !yield(span, one) {
+						return
+					}
 				}
-				s[string(text)]++
 			}
 		}
 	}
-	return nil
 }
 
 // Traces gives each span once, in no order.

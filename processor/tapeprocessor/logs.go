@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/consumer"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/processor"
 
@@ -158,14 +157,7 @@ func (p *logsProcessor) record(ctx context.Context, ld plog.Logs) error {
 	if rec == nil {
 		return errNotStarted
 	}
-	err := rec.AddLogs(ctx, ld)
-	if err != nil {
-		add(p.builder.ProcessorTapeRefusedLogRecords, ld.LogRecordCount())
-	}
-	if errors.Is(err, recorder.ErrTooLarge) {
-		return consumererror.NewPermanent(err)
-	}
-	return err
+	return refused(rec.AddLogs(ctx, ld), p.builder.ProcessorTapeRefusedLogRecords, ld.LogRecordCount())
 }
 
 // Shutdown may come twice, and without Start.

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 
 	"github.com/tapedeck/tapedeck/extension/tapestore"
@@ -221,9 +222,13 @@ func parseTraceID(s string) (id pcommon.TraceID, err error) {
 }
 
 func (p *tapeProcessor) ConsumeTraces(ctx context.Context, td ptrace.Traces) error {
-	err := p.recorder.Add(ctx, td)
+	return refused(p.recorder.Add(ctx, td), p.builder.ProcessorTapeRefusedSpans, td.SpanCount())
+}
+
+// refused counts what the recorder did not take, and tells senders whether to try again.
+func refused(err error, counter metric.Int64Counter, n int) error {
 	if err != nil {
-		add(p.builder.ProcessorTapeRefusedSpans, td.SpanCount())
+		add(counter, n)
 	}
 	if errors.Is(err, recorder.ErrTooLarge) {
 		return consumererror.NewPermanent(err)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,21 @@ type Model struct {
 // Empty reports whether the policy compares everything.
 func (p *Policy) Empty() bool {
 	return len(p.Presets) == 0 && len(p.Rules) == 0 && p.Model.Params == nil
+}
+
+// Add appends a policy that comes later: its rules behind those that are there, its
+// presets unless they are there, and its parameters of model calls, if it names any, in
+// place of those that are there. Lists that p shares with others stay as they are.
+func (p *Policy) Add(later *Policy) {
+	p.Rules = slices.Concat(p.Rules, later.Rules)
+	for _, name := range later.Presets {
+		if !slices.Contains(p.Presets, name) {
+			p.Presets = append(slices.Clone(p.Presets), name)
+		}
+	}
+	if later.Model.Params != nil {
+		p.Model = later.Model
+	}
 }
 
 // Text is the policy for people, one indented line a rule.

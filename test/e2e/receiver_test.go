@@ -24,27 +24,35 @@ import (
 // spansOf are the spans with what is above them, by id, as JSON. The policy that
 // redacted them is not sent along.
 func spansOf(td ptrace.Traces) map[string]string {
-	out := map[string]string{}
 	for _, rs := range td.ResourceSpans().All() {
 		rs.Resource().Attributes().Remove(attr.Redaction)
 		rs.Resource().Attributes().Remove(attr.RedactionRules)
-		for _, ss := range rs.ScopeSpans().All() {
-			for _, span := range ss.Spans().All() {
-				one := ptrace.NewTraces()
-				to := one.ResourceSpans().AppendEmpty()
-				rs.Resource().CopyTo(to.Resource())
-				scope := to.ScopeSpans().AppendEmpty()
-				ss.Scope().CopyTo(scope.Scope())
-				span.CopyTo(scope.Spans().AppendEmpty())
-				text, err := (&ptrace.JSONMarshaler{}).MarshalTraces(one)
-				if err != nil {
-					text = []byte(err.Error())
-				}
-				out[span.SpanID().String()] = string(text)
-			}
+	}
+	out := map[string]string{}
+	for span, one := range harness.Alone(td) {
+		text, err := (&ptrace.JSONMarshaler{}).MarshalTraces(one)
+		if err != nil {
+			text = []byte(err.Error())
 		}
+		out[span.SpanID().String()] = string(text)
 	}
 	return out
+}
+
+// storedFailure has the example agent fail and gives the id of the run and its spans as
+// they are stored.
+func storedFailure(t *testing.T, c *harness.Collector) (id string, spans map[string]string) {
+	t.Helper()
+	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
+	require.Equal(t, 1, code)
+	awaitStatus(t, c, id, http.StatusOK, "")
+	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
+	require.NoError(t, err)
+	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
+	require.NoError(t, err)
+	spans = spansOf(td)
+	require.NotEmpty(t, spans)
+	return id, spans
 }
 
 // receivedSpans are those that a backend took, each of which it must have once.
@@ -62,15 +70,7 @@ func receivedSpans(t *testing.T, b *harness.Backend) map[string]string {
 // A failed run is looked at in a tracing backend: what arrives is what is stored.
 func TestAStoredRunArrivesInATracingBackend(t *testing.T) {
 	c := start(t, "processors::tape::offload::threshold=200")
-	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
-	require.Equal(t, 1, code)
-	awaitStatus(t, c, id, http.StatusOK, "")
-	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
-	require.NoError(t, err)
-	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
-	require.NoError(t, err)
-	want := spansOf(td)
-	require.NotEmpty(t, want)
+	id, want := storedFailure(t, c)
 
 	b := &harness.Backend{}
 	server := httptest.NewServer(b)
@@ -89,13 +89,7 @@ func TestAStoredRunArrivesInATracingBackend(t *testing.T) {
 // A failed run goes back into the tracing that is there, by the file for that.
 func TestAFailedRunIsReadBack(t *testing.T) {
 	c := start(t)
-	id, code := runAgent(t, c, "-run", "3", "-report", filepath.Join(t.TempDir(), "report.md"))
-	require.Equal(t, 1, code)
-	awaitStatus(t, c, id, http.StatusOK, "")
-	_, stored, err := harness.Get(context.Background(), c.API+"/v1/tapes/"+id+"/trace")
-	require.NoError(t, err)
-	td, err := (&ptrace.JSONUnmarshaler{}).UnmarshalTraces(stored)
-	require.NoError(t, err)
+	_, want := storedFailure(t, c)
 
 	e := startExisting(t)
 	ports, err := harness.FreePorts(1)
@@ -110,7 +104,6 @@ func TestAFailedRunIsReadBack(t *testing.T) {
 	}, filepath.Join(bin(t), "otelcol-tape"), "--config", beside+"read-back.yaml")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Stop()) })
-	want := spansOf(td)
 	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.Len(c, e.Received(), len(want)) }, 20*time.Second, 50*time.Millisecond)
 	assert.Equal(t, want, receivedSpans(t, &e.Backend))
 }
